@@ -16,19 +16,19 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// completeFor is how long a stored value waits for its timestamp and for what says that
-// nothing was revoked (spec 3.9).
+// completeFor is how long the service tries to get the timestamp and the revocation data for a stored
+// value (spec 3.9).
 const completeFor = 15 * time.Minute
 
-// errCutShort: an attempt had no more time, while a source may be about to answer.
+// errCutShort: the time of an attempt was over before the sources had answered.
 var errCutShort = fmt.Errorf("signing: completion cut short: %w", ades.ErrUnavailable)
 
-// complete puts the stored value into the document and stores what that makes of it: the
-// document is delivered at its level or not at all. A completion that lacks something, or
-// takes longer than there is time for, is put off. What it has come to is stored also when
-// the context ends, as long as the lease is held.
-func (sess *session) complete(ctx context.Context, patience time.Duration) error {
-	attempt, end := context.WithTimeout(ctx, patience)
+// complete makes an attempt to complete the signature: it puts the stored value into the document,
+// raises it to the level of the request, and stores the signed document. The document is delivered at
+// that level or not at all. An attempt that lacks something, or takes longer than timeout, is postponed.
+// Its outcome is stored also when the context ends, as long as the lease is held.
+func (sess *session) complete(ctx context.Context, timeout time.Duration) error {
+	attempt, end := context.WithTimeout(ctx, timeout)
 	defer end()
 	d, err := sess.draft(attempt)
 	if err != nil {
@@ -48,7 +48,7 @@ func (sess *session) complete(ctx context.Context, patience time.Duration) error
 	return sess.finishDocument(ctx, signedDocument{signer: signer, draft: d})
 }
 
-// draft opens the document, for the value to be put in.
+// draft opens the document as a draft of the signed one.
 func (sess *session) draft(ctx context.Context) (draft, error) {
 	blob, err := sess.documents.Open(ctx, sess.r.Document)
 	if err != nil {
@@ -61,7 +61,7 @@ func (sess *session) draft(ctx context.Context) (draft, error) {
 	return d, err
 }
 
-// postponeAttempt postpones a completion whose attempt has failed, or had no more time.
+// postponeAttempt postpones the completion after an attempt that failed or ran out of time.
 func (sess *session) postponeAttempt(ctx, attempt context.Context, err error, d draft) error {
 	if attempt.Err() != nil {
 		err = fmt.Errorf("%w: %w", errCutShort, err)
@@ -69,8 +69,8 @@ func (sess *session) postponeAttempt(ctx, attempt context.Context, err error, d 
 	return sess.postpone(context.WithoutCancel(ctx), err, d)
 }
 
-// finish makes the signed document. What keeps it from being signed for good is the failure, in the
-// order of spec 3.8. With an error, the draft has what the next try need not make again.
+// finish makes the signed document. The failure is final and is found in the order of spec 3.8. An error is
+// not final; the draft then has the parts that the next attempt need not make again.
 func (sess *session) finish(ctx context.Context, d draft) (signer ades.SignerIdentity, _ *idp.Failure, _ error) {
 	signer, err := d.signer(sess.r.Value)
 	if err != nil {
@@ -88,12 +88,12 @@ func (sess *session) finish(ctx context.Context, d draft) (signer ades.SignerIde
 	return signer, cmp.Or(revoked(err, chain), sess.r.format().failure(err)), err
 }
 
-// insertValue puts the value into the document, or what an earlier try has come to; nothing more where that
-// one has kept it in the document.
+// insertValue puts the value and its timestamp into the document, or the draft that an earlier attempt has
+// stored. It does nothing if the earlier attempt has appended that draft to the document.
 func (sess *session) insertValue(ctx context.Context, d draft, time ades.Timestamper) (*idp.Failure, error) {
 	prepared, stored := d.base()
 	switch {
-	case stored != prepared && sess.r.ordered(): // somebody else has signed it since
+	case stored != prepared && sess.r.ordered(): // another person has signed it since
 		return unwanted, nil
 	case stored != prepared:
 		return nil, nil
@@ -107,21 +107,22 @@ func (sess *session) insertValue(ctx context.Context, d draft, time ades.Timesta
 	return nil, err
 }
 
-// wrongValue is the failure of a value that is no signature of the person's.
+// wrongValue is the failure of a value that is no signature by the person's certificate.
 var wrongValue = &idp.Failure{Code: idp.SignatureVerificationError, Description: "The signature does not belong to the document and the certificate."}
 
-// keepsTimestamp says whether the signature is kept with its timestamp although what else
-// it needs was not to be had. From that time on a revocation does not undo it (EN 319
-// 102-1 5.5.4), and no authority is asked, and paid, at each try. When the timestamp
-// itself is what is wrong, as under a root that is not trusted, the next try gets another.
+// keepsTimestamp reports whether the signature and its timestamp are stored although other validation
+// data was not available. From the time of the timestamp on, a revocation does not invalidate the
+// signature (EN 319 102-1 5.5.4), and the next attempt does not request, and pay for, another timestamp.
+// If the timestamp itself is invalid, for example under a root that is not trusted, the next attempt
+// requests another one.
 func keepsTimestamp(err error) bool {
 	return errors.Is(err, ades.ErrNoRevocation) || errors.Is(err, ades.ErrTimestamp) || errors.Is(err, errNoMemory)
 }
 
-// addValidationData makes what the level asks for beside the signature, and sees to it that the
-// signer's certificate is not revoked at any level.
+// addValidationData adds the validation data that the level needs. At every level it checks that the
+// signer's certificate is not revoked.
 func (sess *session) addValidationData(ctx context.Context, d draft, signer ades.SignerIdentity, sources ades.Sources) error {
-	if sess.r.Level >= ades.T { // a token that was too long for the signature stands beside it
+	if sess.r.Level >= ades.T { // at T: a token too long for the room in the signature becomes a document timestamp
 		if err := d.extend(ctx, sess.r.Level, sources); err != nil {
 			return err
 		}
@@ -132,10 +133,10 @@ func (sess *session) addValidationData(ctx context.Context, d draft, signer ades
 	return checkRevocation(ctx, signer, sources)
 }
 
-// checkRevocation asks about the certificates below the root, about the signer's anew. The
-// document carries none of it: whoever validates it asks again, so that any answer of now
-// will do, and a revocation counts until the document is delivered. Without a source it
-// cannot ask: that is an operator's choice, and level LT is not to be had then.
+// checkRevocation gets the revocation status of the certificates below the root, that of the signer's
+// past every cache. The answers do not go into the document: at these levels a verifier asks again, so any
+// current answer will do, and a revocation counts until the document is delivered. Without a source of
+// revocation data nothing is checked: that is an operator's choice, which excludes level LT.
 func checkRevocation(ctx context.Context, signer ades.SignerIdentity, sources ades.Sources) error {
 	if sources.Revocation == nil {
 		return nil
@@ -145,7 +146,7 @@ func checkRevocation(ctx context.Context, signer ades.SignerIdentity, sources ad
 	return err
 }
 
-// uncached asks about one certificate past every cache.
+// uncached is a source of revocation data that asks about one certificate past every cache.
 type uncached struct {
 	source ades.Revocation
 	about  *x509.Certificate
@@ -154,14 +155,13 @@ type uncached struct {
 // Revocation implements [ades.Revocation].
 func (a uncached) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
 	if cert.Equal(a.about) {
-		notBefore = cert.NotBefore // and so is every proof about it
+		notBefore = cert.NotBefore // a time, so that no cache is read; every answer is as late
 	}
 	return a.source.Revocation(ctx, cert, issuer, notBefore)
 }
 
-// revoked is the failure of a signer whose certificate is revoked, or that of an authority
-// in its chain. A revoked certificate of another chain is not the signer's fault, and no
-// failure.
+// revoked returns the failure of a signer whose certificate is revoked, or whose chain has a revoked
+// authority. It returns nil for a revoked certificate of another chain, such as a timestamp authority's.
 func revoked(err error, chain []*x509.Certificate) *idp.Failure {
 	var r *ades.RevokedError
 	switch {
@@ -175,23 +175,24 @@ func revoked(err error, chain []*x509.Certificate) *idp.Failure {
 	return nil
 }
 
-// isAbove says whether an authority's certificate is in a chain or stands for one that is:
-// an authority may have several under one key, and another may have been found on the way.
+// isAbove reports whether the authority issued a certificate of the chain. The chain may have another
+// certificate of the authority's key.
 func isAbove(authority *x509.Certificate, chain []*x509.Certificate) bool {
 	return slices.ContainsFunc(chain, func(c *x509.Certificate) bool { return ades.CheckIssuer(c, authority) == nil })
 }
 
 const (
-	// retryAfter is the pause before a completion is tried again, and retrySeldom the one
-	// that it grows to, since a try may cost a large revocation list. Polls in between do
-	// not try: they would wait for what does not answer.
+	// retryAfter is the first pause between attempts to complete a signature, and retrySeldom the
+	// longest, since an attempt may download a large revocation list. Polls in between make no attempt:
+	// they would wait for a source that does not answer.
 	retryAfter  = 5 * time.Second
 	retrySeldom = 30 * time.Second
 )
 
-// postpone lets a completion be tried again, until its time is over, and keeps what it has
-// come to, unless that is nil. One that was cut short is due at once, for whoever has more time. That a source
-// of evidence is down is nobody's error until then; others are the caller's to hear of.
+// postpone schedules the next attempt to complete the signature and stores the draft d, unless that is nil. After
+// an attempt that was cut short the next one is due at once, by a job, which has more time than a poll. When the
+// time for completing is over, postpone ends the request instead. It returns cause, unless that is a fault
+// of a source.
 func (sess *session) postpone(ctx context.Context, cause error, d draft) error {
 	now := now()
 	waited := now.Sub(cmp.Or(sess.r.SignedAt, sess.r.Expires))
@@ -214,7 +215,7 @@ func (sess *session) postpone(ctx context.Context, cause error, d draft) error {
 
 var incomplete = idp.Failure{Code: idp.InternalError, Description: "The signature could not be completed: what a timestamp authority or a revocation service says about it was not to be had."}
 
-// notifyPostponed passes on why a completion failed, and returns what is not the fault of a source.
+// notifyPostponed reports a fault of a source as a step and returns nil. It returns every other cause.
 func (sess *session) notifyPostponed(ctx context.Context, cause error) error {
 	if !slices.ContainsFunc(faultsOfSources, func(fault error) bool { return errors.Is(cause, fault) }) {
 		return cause
@@ -223,22 +224,23 @@ func (sess *session) notifyPostponed(ctx context.Context, cause error) error {
 	return nil
 }
 
-// faultsOfSources are what evidence is not to be had for. A chain that is missing or
-// expired is that of a timestamp authority or a responder: the signer's was looked at.
+// faultsOfSources are the errors of attempts for which a source of validation data is responsible. A
+// chain that is missing or expired is that of a timestamp authority or a responder: the signer's has
+// been checked by then.
 var faultsOfSources = []error{
 	ades.ErrTimestamp, ades.ErrNoRevocation, ades.ErrUnavailable, ades.ErrRevoked, ades.ErrNoChain, ades.ErrOutsideValidity,
 }
 
-// signedDocument is a signed document that is about to be stored.
+// signedDocument is a document at its level that is about to be stored.
 type signedDocument struct {
 	signer ades.SignerIdentity
 	draft  draft
 	content
 }
 
-// finishDocument stores a signed document, and that it is the request's. What was stored of it for a
-// transaction that came to nothing is dropped, unless it is not known what came of that: then it is
-// swept.
+// finishDocument stores the signed document and makes it the request's. If that transaction is rolled back,
+// the content that was stored for it is dropped. If it is not known whether it was committed, the content is
+// left to the sweep of documents that no record refers to.
 func (sess *session) finishDocument(ctx context.Context, signed signedDocument) (err error) {
 	if signed.content, err = signed.draft.finish(ctx, sess.documents); err == nil {
 		failpoint.Here("signing/finished")
@@ -247,7 +249,7 @@ func (sess *session) finishDocument(ctx context.Context, signed signedDocument) 
 			return nil
 		}
 		if !errors.Is(err, storage.ErrUnavailable) {
-			_ = sess.drop(ctx, signed.draft.fresh()...) // what stays is swept
+			_ = sess.drop(ctx, signed.draft.fresh()...) // else swept
 		}
 	}
 	switch {
@@ -259,8 +261,8 @@ func (sess *session) finishDocument(ctx context.Context, signed signedDocument) 
 	return err
 }
 
-// postponeFull puts off what a store has no room for. There may be some for what it has come to, as what is
-// kept of XML is small, or else for so little that it is put off.
+// postponeFull schedules the next attempt after the store had no room for the document. It stores the draft
+// if there is room for that, which is small for XML, and else the time alone.
 func (sess *session) postponeFull(ctx context.Context, d draft) {
 	later := func(_ context.Context, r *Request) error {
 		r.NextTry = now().Add(retrySeldom)

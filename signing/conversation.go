@@ -27,11 +27,11 @@ func (sess *session) ask(ctx context.Context) error {
 	return sess.follow(ctx, state, event)
 }
 
-// mostSteps bounds what a provider makes of one turn.
+// mostSteps bounds the calls of one session to the provider.
 const mostSteps = 16
 
-// follow stores the provider's answer and what it leads to. A digest that is asked
-// for is prepared, stored and handed over.
+// follow stores the provider's answer and does what it asks for, until the provider waits for the
+// person or has given its final answer. A digest that it asks for is prepared, stored and supplied.
 func (sess *session) follow(ctx context.Context, state idp.State, event idp.Event) error {
 	for range mostSteps {
 		var over bool
@@ -48,11 +48,10 @@ func (sess *session) follow(ctx context.Context, state idp.State, event idp.Even
 			return err
 		}
 	}
-	return errors.New("signing: the identity provider comes to no end")
+	return errors.New("signing: the identity provider does not come to a final answer")
 }
 
-// conclude stores an answer after which there is nothing to be said to the provider. A
-// failure at the start refuses it.
+// conclude stores an answer that asks for no further call. A failure at the start refuses the start.
 func (sess *session) conclude(ctx context.Context, state idp.State, event idp.Event) error {
 	if failed, ok := event.(idp.Failed); ok && sess.tookOver && (failed.Code == idp.InvalidGrant || failed.Code == idp.ExpiredToken) {
 		return sess.fault(ctx, idp.State{}, errAnswerTaken)
@@ -69,10 +68,10 @@ func (sess *session) conclude(ctx context.Context, state idp.State, event idp.Ev
 	})
 }
 
-// supplyDigest hands the digest over that the provider asks for. over says that there is none: not
-// now, while what the certificate is checked against is down, or not at all.
+// supplyDigest gives the provider the digest that it asks for. over reports that there is none: not
+// now, while a source for checking the certificate is down, or not at all.
 func (sess *session) supplyDigest(ctx context.Context, state idp.State, need idp.NeedDigest) (_ idp.State, _ idp.Event, over bool, err error) {
-	if !now().Before(sess.limit(&sess.r)) { // nobody would wait for the signature
+	if !now().Before(sess.limit(&sess.r)) { // the client no longer waits for a signature
 		return state, nil, true, sess.conclude(ctx, state, idp.Failed{Failure: expired})
 	}
 	pending, failure, err := sess.prepare(ctx, need)
@@ -93,7 +92,7 @@ func (sess *session) supplyDigest(ctx context.Context, state idp.State, need idp
 	return state, event, false, err
 }
 
-// postponeAsking has the provider ask for the digest again, a little later.
+// postponeAsking stores the state, so that the provider is called later and asks for the digest again.
 func (sess *session) postponeAsking(ctx context.Context, state idp.State, need idp.NeedDigest) error {
 	sess.faulty = true
 	return sess.storeWithRetry(ctx, func(_ context.Context, r *Request) error {
@@ -104,9 +103,8 @@ func (sess *session) postponeAsking(ctx context.Context, state idp.State, need i
 	})
 }
 
-// continueAsking stores what the provider says only once, and asks further. What a person has answered
-// is not lost because what is to be asked further takes its time: it has as long as a
-// signature has to be completed.
+// continueAsking stores what the provider says only once, and polls it again. After the person's
+// answer the request has as long for the further calls as a signature has to be completed.
 func (sess *session) continueAsking(ctx context.Context, state idp.State, e idp.Continue) (idp.State, idp.Event, error) {
 	err := sess.storeWithRetry(ctx, func(_ context.Context, r *Request) error {
 		sess.accepted(r, state)
@@ -127,9 +125,9 @@ func (sess *session) continueAsking(ctx context.Context, state idp.State, e idp.
 	return state, event, nil
 }
 
-// sign stores the prepared signature and asks the person for it. A request that is
-// starting stays so until the provider has answered: should the process die before,
-// the person may not have been asked, and polls alone would never get a signature.
+// sign stores the prepared signature and has the provider ask the person for it. A request in the phase
+// Starting stays in it until the provider has answered: should the process die before, the person may
+// not have been asked, and polls alone would never get a signature.
 func (sess *session) sign(ctx context.Context, state idp.State, pending preparation, code string) (idp.State, idp.Event, error) {
 	encoded, err := pending.MarshalBinary()
 	if err != nil {
@@ -155,8 +153,8 @@ func (sess *session) sign(ctx context.Context, state idp.State, pending preparat
 	return state, event, nil
 }
 
-// The calls to the provider. A program that looks for calls made twice finds them in the
-// trace of internal/failpoint.
+// The calls to the provider follow. Tests find them in the trace of internal/failpoint and check that none is
+// made twice.
 
 func (sess *session) callBegin(ctx context.Context, known *x509.Certificate) (idp.State, idp.Event, error) {
 	return sess.call(ctx, "begin", idp.State{}, func() (idp.State, idp.Event, error) {
@@ -208,7 +206,7 @@ func outcome(event idp.Event) string {
 	return "error"
 }
 
-// apply is what an event means for a request.
+// apply applies an event of the provider to the request.
 func (sess *session) apply(ctx context.Context, r *Request, event idp.Event) error {
 	switch e := event.(type) {
 	case idp.Waiting:
@@ -226,8 +224,8 @@ func (sess *session) apply(ctx context.Context, r *Request, event idp.Event) err
 	return nil
 }
 
-// waits notes that the person has not answered, and until when that will be so. There is
-// nothing more to do in this turn, so the lease goes back with the same write.
+// waits stores that the person has not answered, and when to ask next. The session has nothing more to
+// do, so the same write releases the lease.
 func (sess *session) waits(ctx context.Context, r *Request, e idp.Waiting) error {
 	if now().After(r.Expires) {
 		return sess.failed(ctx, r, expired)
@@ -238,8 +236,8 @@ func (sess *session) waits(ctx context.Context, r *Request, e idp.Waiting) error
 	return clearLease(ctx, r)
 }
 
-// pause notes until when there is no use in asking. At the end of the request there always
-// is: the person may have answered at the last moment.
+// pause sets the time before which the provider is not asked. It is never after the end of the
+// request: the person may have answered at the last moment.
 func (sess *session) pause(r *Request, long time.Duration) {
 	r.NextAsk = time.Time{}
 	if long > 0 {
@@ -250,7 +248,7 @@ func (sess *session) pause(r *Request, long time.Duration) {
 	}
 }
 
-// setCode notes a verification code. The one that is known at the start is the start call's.
+// setCode sets the verification code. One that is known at the start is the answer to the start call.
 func (sess *session) setCode(r *Request, code string) {
 	if code == "" {
 		return
@@ -261,7 +259,7 @@ func (sess *session) setCode(r *Request, code string) {
 	}
 }
 
-// accepted notes that the provider has taken the request up.
+// accepted stores the state of a provider that has accepted the request.
 func (sess *session) accepted(r *Request, state idp.State) {
 	sess.setConversation(r, state)
 	if r.Phase == Starting {
@@ -269,8 +267,8 @@ func (sess *session) accepted(r *Request, state idp.State) {
 	}
 }
 
-// setConversation notes how far the conversation with the provider is. It prolongs no request but
-// one that has its answer.
+// setConversation sets the state of the conversation with the provider and the expiry that follows from
+// it. A request that outlives its limit, because the person has answered, keeps its expiry.
 func (sess *session) setConversation(r *Request, state idp.State) {
 	r.setState(state)
 	limit := sess.limit(r)
@@ -286,10 +284,10 @@ func (sess *session) setConversation(r *Request, state idp.State) {
 	}
 }
 
-// limit is how long a request without an answer lives.
+// limit returns when a request without the person's answer expires at the latest.
 func (s *Service) limit(r *Request) time.Time { return whole(r.CreatedAt.Add(s.options.Expiry)) }
 
-// setState notes the provider's side of the conversation.
+// setState sets the provider's state of the conversation.
 func (r *Request) setState(state idp.State) {
 	r.State = state
 	r.State.Expires = whole(state.Expires)
@@ -300,13 +298,13 @@ func (sess *session) fail(ctx context.Context, f idp.Failure) error {
 	return sess.store(ctx, func(ctx context.Context, r *Request) error { return sess.failed(ctx, r, f) })
 }
 
-// failed notes the failure. One that repeats has no poll that ends the request, so
-// it frees the busy signal itself.
+// failed is the change that ends the request with a failure. No poll ends a request whose failure
+// repeats, so the busy signal is freed here.
 func (sess *session) failed(ctx context.Context, r *Request, f idp.Failure) error {
 	r.fail(f)
 	err := sess.record(ctx, r, failedEntryKind, failedEntry{Provider: r.State.Provider, Code: f.Code})
 	switch {
-	case r.ordered(): // nobody polls for what came of it
+	case r.ordered(): // it is not polled
 		err = errors.Join(err, sess.end(ctx, r))
 	case repeats(&f):
 		err = errors.Join(err, sess.free(ctx, r))
@@ -319,8 +317,8 @@ type faultError struct{ error }
 
 func (e faultError) Unwrap() error { return e.error }
 
-// fault stores the state that a provider returned with an error (idp.Provider), and how long
-// there is no use in trying again. The error is a faultError once it is stored.
+// fault stores the state that a provider returned with an error (idp.Provider), and the pause that it
+// asks for. It returns a faultError once these are stored.
 func (sess *session) fault(ctx context.Context, state idp.State, err error) error {
 	sess.faulty = true
 	wait := new(idp.FaultError)
@@ -341,6 +339,6 @@ func (sess *session) fault(ctx context.Context, state idp.State, err error) erro
 	return faultError{err}
 }
 
-// errAnswerTaken: the provider has given its answer, probably to the process that had the lease
-// before, which insists on storing it.
+// errAnswerTaken: the provider has given its answer before, probably to the process that had the lease
+// before and retries storing it.
 var errAnswerTaken = &idp.FaultError{RetryAfter: storeRetryFor, Err: errors.New("signing: the identity provider gave its answer to another process")}

@@ -15,20 +15,20 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// The kinds of entries in the evidence log about a request, and their facts (spec
-// 7.3). Each is recorded in the transaction of what it tells of. There is one of a kind, but
-// for signature.prepared: a person who turns out to have another certificate is asked again.
+// The kinds of entries in the evidence log about a request (spec 7.3). Each entry is recorded in the
+// transaction of the change that it is about. A request has one entry of a kind, except for
+// signature.prepared: a person whose certificate has changed is asked again.
 const (
-	askedEntryKind     = "signature.asked"     // the provider is about to be asked to ask the person
-	preparedEntryKind  = "signature.prepared"  // the digest was made, and is about to be handed over
-	madeEntryKind      = "signature.made"      // the person approved
+	askedEntryKind     = "signature.asked"     // the provider will be asked to ask the person
+	preparedEntryKind  = "signature.prepared"  // the digest was made, and will be given to the provider
+	madeEntryKind      = "signature.made"      // the person has signed
 	completedEntryKind = "signature.completed" // the signed document is stored
 	failedEntryKind    = "signature.failed"    // there will be no signature
 	deliveredEntryKind = "signature.delivered" // the client has the document; no facts
-	abandonedEntryKind = "signature.abandoned" // nobody came for the result, and it was cleared away
+	abandonedEntryKind = "signature.abandoned" // the client did not poll for the result, or the order was cancelled
 )
 
-// askedEntry are who was asked, by whom, and what the phone shows.
+// askedEntry has the facts of signature.asked: who is asked, by whom, and what the phone shows.
 type askedEntry struct {
 	Client    string     `json:"client,omitempty"` // ID of the API client
 	Method    idp.Method `json:"method"`
@@ -48,16 +48,17 @@ type content struct {
 	Size   int64  `json:"size"`             // bytes
 }
 
-// preparedEntry are what the person is asked to sign, and as whom.
+// preparedEntry has the facts of signature.prepared: what the person is asked to sign, and with which
+// certificate.
 type preparedEntry struct {
-	Provider    string `json:"provider"`              // that is asked
-	Certificate []byte `json:"certificate,omitempty"` // DER, in Base64; without it, it comes in a CMS that is the value
+	Provider    string `json:"provider"`
+	Certificate []byte `json:"certificate,omitempty"` // DER, in Base64; absent if it comes in a CMS with the value
 	Algorithm   string `json:"algorithm,omitempty"`   // of the signature, likewise
 	Hash        string `json:"hash"`                  // of the digest, such as SHA-256
 	Digest      string `json:"digest"`                // hex
 }
 
-// madeEntry are the signature.
+// madeEntry has the facts of signature.made.
 type madeEntry struct {
 	Value    []byte    `json:"value"`          // in Base64
 	Code     string    `json:"code,omitempty"` // the verification code that the phone showed
@@ -65,19 +66,19 @@ type madeEntry struct {
 	SignedAt time.Time `json:"signedAt"`       // when the value was stored
 }
 
-// completedEntry are what is delivered.
+// completedEntry has the facts of signature.completed.
 type completedEntry struct {
 	Level   string `json:"level"`
-	content        // signed; without SHA256 where it could be had by reading all of it alone
+	content        // of the signed document; without SHA256 if that would need reading all of it
 }
 
-// failedEntry are why there is no signature.
+// failedEntry has the facts of signature.failed.
 type failedEntry struct {
-	Provider string        `json:"provider,omitempty"` // that was asked, if it answered
+	Provider string        `json:"provider,omitempty"` // if it answered
 	Code     idp.ErrorCode `json:"code"`               // of spec 3.7; empty for an error that the service does not know
 }
 
-// abandonedEntry are how far the request had come.
+// abandonedEntry has the facts of signature.abandoned.
 type abandonedEntry struct {
 	Phase Phase `json:"phase"`
 }
@@ -125,7 +126,7 @@ func (sess *session) recordMade(ctx context.Context, r *Request) error {
 	return sess.record(ctx, r, madeEntryKind, madeEntry{Value: r.Value, Code: r.Code, AskedAt: r.CreatedAt, SignedAt: r.SignedAt})
 }
 
-// recordAbandoned tells that a request is cleared away, unless it is known what came of it.
+// recordAbandoned records that a request is abandoned, unless it is decided.
 func (s *Service) recordAbandoned(ctx context.Context, r *Request) error {
 	if r.decided() {
 		return nil
@@ -133,7 +134,7 @@ func (s *Service) recordAbandoned(ctx context.Context, r *Request) error {
 	return s.record(ctx, r, abandonedEntryKind, abandonedEntry{r.Phase})
 }
 
-// identify identifies a document as the client sent it.
+// identify identifies a stored document.
 func (s *Service) identify(ctx context.Context, id string) (content, error) {
 	blob, err := s.documents.Open(ctx, id)
 	if err != nil {
@@ -150,10 +151,10 @@ func (s *Service) identify(ctx context.Context, id string) (content, error) {
 	return contentOf(h.Sum(nil), blob.Size()), nil
 }
 
-// contentOf is a document by its SHA-256 and its length.
+// contentOf identifies a document by its SHA-256 and its length.
 func contentOf(sum []byte, size int64) content { return content{hex.EncodeToString(sum), size} }
 
-// knownContent identifies a document by what is known of it without reading it.
+// knownContent identifies a document without reading it: its SHA-256 may be missing.
 func knownContent(d pades.Document) content {
 	c := content{Size: d.Size}
 	for _, m := range d.Hashed {
@@ -168,8 +169,8 @@ func knownContent(d pades.Document) content {
 	return c
 }
 
-// Step is something that became of a request, for a log by which it can be found. It tells
-// nothing of persons and documents, and no secret.
+// Step is a step in the life of a request, for the server's log. It has no personal data, no name of a
+// document, and no secret.
 type Step struct {
 	Request string // ID
 	// Name is the kind of the entry in the evidence log (evidence.go); or "provider.asked",

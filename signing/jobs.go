@@ -13,16 +13,15 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// completeKind is the kind of the jobs that complete signatures, completeOrderKind of those that do so
-// for orders, and completeXMLKind for XML: a server of a version that knows neither is to leave them
-// alone.
+// The kinds of the jobs that complete signatures. Those of orders and of XML are apart, because servers of
+// versions without orders or XML must not claim them.
 const (
 	completeKind      = "signing.complete"
 	completeOrderKind = "signing.complete.order"
 	completeXMLKind   = "signing.complete.xml"
 )
 
-// completionKind is the kind of the job that completes the request.
+// completionKind returns the kind of the job that completes the request.
 func (r *Request) completionKind() string {
 	switch {
 	case r.ordered():
@@ -33,19 +32,17 @@ func (r *Request) completionKind() string {
 	return completeKind
 }
 
-// jobCompletionTimeout is how long one try may take. What it has come to is kept.
+// jobCompletionTimeout bounds an attempt of a job to complete a signature.
 const jobCompletionTimeout = time.Minute
 
-// heldPause is when a job comes back that has waited for somebody else to complete the
-// signature.
+// heldPause is the pause of a job whose request another session holds.
 const heldPause = 5 * time.Second
 
-// Handlers are what a runner of jobs calls for the kinds of this package. Some complete the
-// signatures whose value is stored but whose document is not, because a source of evidence
-// was down or a process died (spec 3.9): a signature does not depend on its client's
-// polls then, nor on how long they wait. Others ask a provider that said it has news, or drive
-// what was ordered, which nobody polls. They answer when the job is to be done again; zero
-// means that it is done.
+// Handlers returns the functions that the runner of jobs calls, by kind of job. They complete signatures whose
+// value is stored but whose document is not, because a source of validation data was down or a process died
+// (spec 3.9), so that a signature does not depend on its client's polls. They ask a provider that has notified
+// the server, and drive the requests of orders, which are not polled. A handler returns when the job is to
+// be run again; zero means that it is done.
 func (s *Service) Handlers() map[string]func(ctx context.Context, job storage.Job) (retry time.Time, err error) {
 	return map[string]func(context.Context, storage.Job) (time.Time, error){
 		completeKind: s.completeDue, completeOrderKind: s.completeDue, completeXMLKind: s.completeDue,
@@ -53,13 +50,13 @@ func (s *Service) Handlers() map[string]func(ctx context.Context, job storage.Jo
 	}
 }
 
-// payload is what the jobs of this package carry.
+// payload is the payload of the jobs of this package.
 type payload struct {
 	Version int    `json:"version"`
 	Request string `json:"request"`
 }
 
-// enqueue leaves something to a job, of which a request has one at most.
+// enqueue stores a job for the request, which has at most one of a kind.
 func (s *Service) enqueue(ctx context.Context, kind string, r *Request, due time.Time) error {
 	encoded, err := json.Marshal(payload{Version: 1, Request: r.ID})
 	if err != nil {
@@ -68,13 +65,13 @@ func (s *Service) enqueue(ctx context.Context, kind string, r *Request, due time
 	return s.jobs.Enqueue(ctx, storage.Job{Kind: kind, Group: r.Account, Unique: r.ID, Due: due, Payload: encoded})
 }
 
-// enqueueCompletion leaves the completion of a signature to a job. It comes when the poll that
-// brought the value has had its time to complete it, and one that did drops it.
+// enqueueCompletion stores the job that completes the signature. It is due when the time of the poll that
+// brought the value is over. A poll that completes the signature drops it.
 func (s *Service) enqueueCompletion(ctx context.Context, r *Request) error {
 	return s.enqueue(ctx, r.completionKind(), r, r.SignedAt.Add(pollCompletionTimeout))
 }
 
-// requestOf is the ID of a job's request.
+// requestOf returns the ID of a job's request.
 func requestOf(job storage.Job) (string, error) {
 	var p payload
 	if err := json.Unmarshal(job.Payload, &p); err != nil || p.Version != 1 {
@@ -92,10 +89,10 @@ func (s *Service) awaitFor(ctx context.Context, job storage.Job, admit func(r *R
 	return s.await(ctx, id, admit)
 }
 
-// errNotYet: the request is to be completed, or to be asked about, though later.
+// errNotYet: the job has come too early for its request.
 var errNotYet = errors.New("signing: not yet")
 
-// completeDue completes a request, unless a poll is at it.
+// completeDue runs a job that completes a signature.
 func (s *Service) completeDue(ctx context.Context, job storage.Job) (retry time.Time, err error) {
 	sess, err := s.awaitFor(ctx, job, func(r *Request, now time.Time) error {
 		switch {
@@ -130,7 +127,7 @@ func (sess *session) completeDue(ctx context.Context) (retry time.Time, err erro
 	if sess.cancelled(ctx, sess.id, err) {
 		return retry, nil
 	}
-	if ctx.Err() != nil { // the server stops; the next one goes on
+	if ctx.Err() != nil { // the server stops; the next one continues
 		err = nil
 	}
 	if sess.r.Phase == Signed {
@@ -139,12 +136,12 @@ func (sess *session) completeDue(ctx context.Context) (retry time.Time, err erro
 	return retry, errors.Join(err, sess.release(ctx))
 }
 
-// notifiedKind is the kind of the jobs that ask a provider which has news.
+// notifiedKind is the kind of the jobs that ask a provider after its notification.
 const notifiedKind = "signing.news"
 
-// Notified is called when the provider says that it has news of a conversation
-// ([idp.Notifier]): it is asked soon, without waiting for a poll. [ErrFinished] when there is
-// no such conversation, or when the news is not authentic.
+// Notified is called when the provider notifies the server that a conversation has a new state
+// ([idp.Notifier]). It stores a job that asks the provider at once, without waiting for a poll. It returns
+// [ErrFinished] when there is no such conversation, or when the notification is not authentic.
 func (s *Service) Notified(ctx context.Context, key string, authentic func(idp.State) bool) error {
 	r, err := s.store.Request(ctx, key)
 	if errors.Is(err, storage.ErrNotFound) || err == nil && !authentic(r.State) {
@@ -154,18 +151,18 @@ func (s *Service) Notified(ctx context.Context, key string, authentic func(idp.S
 		return err
 	}
 	return s.inTx(ctx, func(ctx context.Context) error {
-		// A job that is there may have asked already, and not have heard this news.
+		// A job that is running may have asked before the provider had the new state.
 		return errors.Join(s.jobs.DropUnique(ctx, notifiedKind, r.ID), s.enqueue(ctx, notifiedKind, &r, now()))
 	})
 }
 
-// askDue asks the provider, whatever it said before of when there would be news.
+// askDue runs a job that asks the provider, regardless of [Request.NextAsk].
 func (s *Service) askDue(ctx context.Context, job storage.Job) (retry time.Time, err error) {
 	sess, err := s.awaitFor(ctx, job, func(r *Request, now time.Time) error {
 		switch {
-		case r.Phase == Starting && !s.diedStarting(*r, now): // who has the lease is about to store what the provider said
+		case r.Phase == Starting && !s.diedStarting(*r, now): // the start call is about to store the provider's answer
 			return nil
-		case r.Phase == Starting && now.Before(s.limit(r)): // or may be about to
+		case r.Phase == Starting && now.Before(s.limit(r)): // it may still store it
 			return errNotYet
 		case r.Phase != Waiting:
 			return ErrFinished

@@ -13,7 +13,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// pdfFormat signs PDF documents, which grow by what is appended to them.
+// pdfFormat signs PDF documents. A signature is appended to the document, as revisions.
 type pdfFormat struct{}
 
 func (pdfFormat) prepare(ctx context.Context, sess *session, blob storage.Blob, signer ades.SignerIdentity, at time.Time) (preparation, error) {
@@ -69,7 +69,7 @@ func (pdfFormat) failure(err error) *idp.Failure {
 	return nil
 }
 
-// pdfDraft is a PDF with the revisions that are to be appended.
+// pdfDraft is a PDF with the revisions that will be appended.
 type pdfDraft struct {
 	storage.Blob
 	prepared  *pades.Pending
@@ -119,8 +119,8 @@ func (d *pdfDraft) complete(ctx context.Context, documents storage.Documents, r 
 	return documents.Append(ctx, r.Document, d.revisions...)
 }
 
-// keep appends what there is, but to a document that is not the request's own: what may come to
-// nothing has no place in it.
+// keep appends the revisions to the document. Those of an order are stored with the request instead: its
+// document is the owner's and gets complete signatures alone.
 func (d *pdfDraft) keep(ctx context.Context, documents storage.Documents, r *Request) (err error) {
 	switch {
 	case len(d.revisions) == 0:
@@ -135,7 +135,7 @@ func (d *pdfDraft) keep(ctx context.Context, documents storage.Documents, r *Req
 func (d *pdfDraft) restore(kept []byte) error {
 	var all []storage.Revision
 	if err := json.Unmarshal(kept, &all); err != nil {
-		return fmt.Errorf("signing: reading what an earlier try has come to: %w", err)
+		return fmt.Errorf("signing: reading the draft of an earlier attempt: %w", err)
 	}
 	for _, r := range all {
 		d.grow(restored(r))

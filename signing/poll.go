@@ -13,24 +13,24 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// Answer is what a poll comes to: the signed document, or why there is none.
+// Answer is the answer to a poll: the signed document, or the reason why there is none.
 type Answer struct {
 	Document storage.Blob // nil unless signed
-	Failure  idp.Failure  // pending when its Code says so
+	Failure  idp.Failure  // idp.AuthorizationPending and idp.SlowDown: not decided yet
 	Code     string       // verification code, empty when not known
-	// Free gives the busy signal back. It comes with a document and is called
-	// before the last of it is written, so that a client which has it whole finds
-	// the signal free.
+	// Free releases the busy signal. It is set with a document, and called before the last bytes of the
+	// document are written, so that the signal is free for a client which has all of it.
 	Free func() error
 }
 
-// Poll asks how far a request is and passes the answer on. A result, signed or
-// failed, ends the request once answer has returned nil; when it fails, because
-// the client's connection broke, a later poll answers the same again. Of two polls
-// at once the second waits for the first, though for a completion no longer than a few
-// seconds: what takes more is for the jobs of [Service.Handlers]. [ErrFinished] when there is
-// nothing to poll, and storage.ErrUnavailable or storage.ErrFull when the store was away: a
-// later poll goes on from what was stored.
+// Poll takes the request as far as it goes now, and calls answer with its state. A result, signed or
+// failed, ends the request once answer has returned nil; when answer fails, because the client's connection
+// broke, a later poll gives the same result again. Of two polls at once the second waits for the first, but
+// no more than a few seconds for a completion: what takes longer is left to the jobs of
+// [Service.Handlers].
+//
+// Poll returns [ErrFinished] when the account has no such request to poll, and storage.ErrUnavailable or
+// storage.ErrFull when the store was unavailable: a later poll continues from what was stored.
 func (s *Service) Poll(ctx context.Context, account, id string, answer func(Answer) error) error {
 	r, early, enough, err := s.look(ctx, account, id)
 	if err != nil {
@@ -68,7 +68,7 @@ func (sess *session) poll(ctx context.Context, early bool, answer func(Answer) e
 	return sess.wait(early, answer)
 }
 
-// wait tells the client to poll again, or to do so more slowly.
+// wait answers that the client shall poll again, or more slowly.
 func (r *Request) wait(early bool, answer func(Answer) error) error {
 	a := Answer{Failure: pending, Code: r.Code}
 	if early {
@@ -77,7 +77,7 @@ func (r *Request) wait(early bool, answer func(Answer) error) error {
 	return answer(a)
 }
 
-// wait tells the client so in the words of the provider, if it was asked and had any.
+// wait does so in the words of the provider, if this session asked it and it had any.
 func (sess *session) wait(early bool, answer func(Answer) error) error {
 	if early || !sess.waiting.SlowDown && sess.waiting.Description == "" {
 		return sess.r.wait(early, answer)
@@ -97,7 +97,7 @@ var (
 	expired       = idp.Failure{Code: idp.ExpiredToken, OAuth: "expired_token", Description: "The signing request has expired."}
 )
 
-// proceed takes the request as far as it goes now.
+// proceed takes the request as far as it goes now: it asks the provider, and completes the signature.
 func (sess *session) proceed(ctx context.Context, early bool) error {
 	switch {
 	case sess.r.Phase == Starting: // the process died before the provider had answered
@@ -117,17 +117,16 @@ func (sess *session) proceed(ctx context.Context, early bool) error {
 }
 
 const (
-	// pollCompletionTimeout is how long a poll waits for a signature to be completed: its client has
-	// an answer to get (spec 3.9).
+	// pollCompletionTimeout bounds an attempt of a poll to complete the signature: its client waits for
+	// the answer (spec 3.9).
 	pollCompletionTimeout = 5 * time.Second
-	// jobHeadStart is how long polls leave what is due to the job that completes it. There may
-	// be none: nobody runs jobs, or the value was stored by a version that knew none.
+	// jobHeadStart is how long polls leave a completion that is due to its job. There may be no job: the
+	// service may have no runner.
 	jobHeadStart = 15 * time.Second
 )
 
-// pollCompletes says whether a poll tries to complete the signature: that which brought the
-// value does. A further try is left to the job, which takes the time that it needs, unless
-// nobody does it.
+// pollCompletes reports whether a poll makes an attempt to complete the signature. The poll that brought
+// the value does. Further attempts are left to the job, which has more time, unless it is late.
 func (r *Request) pollCompletes(now time.Time) bool {
 	if r.NextTry.Equal(r.SignedAt) {
 		return true
@@ -135,8 +134,8 @@ func (r *Request) pollCompletes(now time.Time) bool {
 	return !now.Before(r.NextTry.Add(jobHeadStart))
 }
 
-// askAgain polls the provider. A fault on the way to it ends nothing before the
-// request expires: the client polls again.
+// askAgain polls the provider. After a fault of the provider or the connection the client polls again,
+// until the request expires.
 func (sess *session) askAgain(ctx context.Context) error {
 	state, event, err := sess.callPoll(ctx)
 	if err != nil {
@@ -158,20 +157,20 @@ func (sess *session) askAgain(ctx context.Context) error {
 	return err
 }
 
-// expire ends the request when its time is over.
+// expire ends the request if the time is at or past at.
 func (sess *session) expire(ctx context.Context, at time.Time) error {
 	if now().Before(at) {
 		return nil
 	}
 	return sess.store(ctx, func(ctx context.Context, r *Request) error {
-		if sess.outdated(r) { // by who had the lease before us
+		if sess.outdated(r) { // by the previous holder of the lease
 			return errLeaseLost
 		}
 		return sess.failed(ctx, r, expired)
 	})
 }
 
-// deliver passes the signed document on and ends the request when it has arrived.
+// deliver answers with the signed document and ends the request.
 func (sess *session) deliver(ctx context.Context, answer func(Answer) error) error {
 	blob, err := sess.documents.Open(ctx, sess.r.Document)
 	if err != nil {
@@ -196,8 +195,8 @@ func (sess *session) freeEarly(ctx context.Context) error {
 	return sess.store(ctx, sess.free)
 }
 
-// deliverFailure passes a failure on and ends the request. One that repeats ends nothing, and has
-// freed the busy signal when it came.
+// deliverFailure answers with the failure and ends the request. A failure that repeats does not end it, and
+// has freed the busy signal before.
 func (sess *session) deliverFailure(ctx context.Context, answer func(Answer) error) error {
 	a := Answer{Failure: *sess.r.Failure}
 	if repeats(sess.r.Failure) {
@@ -212,9 +211,9 @@ func (sess *session) deliverFailure(ctx context.Context, answer func(Answer) err
 	return sess.releaseWith(ctx, sess.end)
 }
 
-// look reads the request of a poll. Most polls come while the person has not answered, and
-// know from the request that there is nothing new to hear; others come while the signature is
-// a job's to complete. That is enough then, with no lease and no write.
+// look reads the request of a poll. enough reports that the poll can be answered without a lease and
+// a write: most polls come while the person has not answered and the provider need not be asked, others
+// while a job completes the signature.
 func (s *Service) look(ctx context.Context, account, id string) (r Request, early, enough bool, err error) {
 	r, err = s.store.Request(ctx, id)
 	if errors.Is(err, storage.ErrNotFound) || err == nil && !r.pollable(account) {
@@ -226,7 +225,7 @@ func (s *Service) look(ctx context.Context, account, id string) (r Request, earl
 	now := now()
 	early = s.early(&r, now)
 	switch {
-	case !r.Lease.free(now, s.process, s.options.SingleProcess): // by what its holder comes to, there may be news
+	case !r.Lease.free(now, s.process, s.options.SingleProcess): // wait for the result of its holder
 	case r.Phase == Waiting:
 		enough = early || r.silent(now)
 	case r.Phase == Signed:
@@ -238,13 +237,13 @@ func (s *Service) look(ctx context.Context, account, id string) (r Request, earl
 	return r, early, enough, nil
 }
 
-// silent says whether the provider has nothing new to say. A request that is expiring is
-// never silent.
+// silent reports whether the provider need not be asked now. It is always asked when the request
+// expires.
 func (r *Request) silent(now time.Time) bool {
 	return now.Before(r.NextAsk) && now.Before(r.Expires)
 }
 
-// early looks up when the request was last polled, and applies tooEarly.
+// early reports whether a poll at now comes before its time.
 func (s *Service) early(r *Request, now time.Time) bool {
 	if s.options.IgnoreInterval {
 		return false
@@ -256,31 +255,29 @@ func (s *Service) early(r *Request, now time.Time) bool {
 	return tooEarly(last, now, s.options.Interval)
 }
 
-// tooEarly reports whether a poll comes before its time (spec 3.6): the
-// first never does, later ones may come up to 20 % early.
+// tooEarly reports whether a poll at now comes before its time (spec 3.6): the first never does, later
+// ones may come up to 20 % early.
 func tooEarly(last, now time.Time, interval time.Duration) bool {
 	return !last.IsZero() && now.Sub(last) < interval*8/10
 }
 
-// pollLimiter remembers when requests were polled without anything being stored.
+// pollLimiter remembers in memory when requests were polled.
 //
-// Polls that come too early are told so (spec 3.6): a rule that spares the provider
-// and the store. A poll that takes the lease stores its time, so that every server knows it.
-// One that only waits writes nothing, and does not ask the provider: its time is known to its own server
-// and to no other, so a client whose polls go to several servers may hear of its haste later.
-// Nothing depends on it: such polls are reads, and the provider is asked no sooner.
+// A poll that comes too early is answered SlowDown (spec 3.6), which protects the provider and the store. A
+// poll that takes the lease stores its time, so that every server knows it. A poll that only waits writes
+// nothing and does not ask the provider: its time is known to its own server alone, so a client whose polls
+// go to several servers may be told to slow down later. Such polls are only reads.
 type pollLimiter struct {
 	mu         sync.Mutex
-	young, old map[string]time.Time
-	began      time.Time // when young did
+	young, old map[string]time.Time // generations: the time of the last poll by request
+	began      time.Time            // when young began
 }
 
-// pollLimiterSize bounds how many requests a generation remembers. With more than that polled in
-// one interval, some go unwarned.
+// pollLimiterSize bounds how many requests a generation has. If more are polled in one interval, some
+// that come too early are not found so.
 const pollLimiterSize = 10000
 
-// note remembers a poll. What is older than an interval is no longer of use, and goes with
-// its generation.
+// note remembers a poll. Times older than an interval are no longer needed, and dropped by generation.
 func (p *pollLimiter) note(id string, now time.Time, interval time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -290,7 +287,7 @@ func (p *pollLimiter) note(id string, now time.Time, interval time.Duration) {
 	p.young[id] = now
 }
 
-// last is when a request was polled, zero when that is not known or long ago.
+// last returns when a request was polled; zero when that is not known or longer ago than an interval.
 func (p *pollLimiter) last(id string) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()

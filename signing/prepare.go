@@ -17,8 +17,8 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// prepare makes the document ready to be signed with the certificate. What keeps
-// it from being signed, in the document or in the certificate, is the failure.
+// prepare prepares the signature of the document with the certificate. The failure says what is wrong
+// with the document or the certificate.
 func (sess *session) prepare(ctx context.Context, need idp.NeedDigest) (preparation, *idp.Failure, error) {
 	if p := sess.prepared(need.Certificate); p != nil {
 		return p, nil, nil
@@ -48,8 +48,8 @@ func (sess *session) prepare(ctx context.Context, need idp.NeedDigest) (preparat
 	return p, nil, err
 }
 
-// prepared is what was prepared for the certificate already: whoever is asked again is asked
-// the same, so that the code on the phone is the one before.
+// prepared returns the signature that was prepared for the certificate before, or nil. A person who is
+// asked again is asked for the same digest, so that the verification code stays the same.
 func (sess *session) prepared(cert *x509.Certificate) preparation {
 	if sess.r.Pending == nil {
 		return nil
@@ -61,12 +61,12 @@ func (sess *session) prepared(cert *x509.Certificate) preparation {
 	return p
 }
 
-// traits are those of the request's method.
+// traits returns the provider's traits for the request's method.
 func (sess *session) traits() idp.Traits { return sess.provider.Traits(sess.r.Person.Method) }
 
-// allows says whether the method is one for the start's document and level. A CMS that is made on
-// the phone goes into a PDF alone; it is no baseline signature, and is not raised. An order appends to a
-// document that stays its owner's, as signing XML does not.
+// allows returns an error if the method does not sign the start's format or level. A CMS that is made on
+// the phone goes into a PDF alone; it is no baseline signature, and its level is not raised. An order
+// appends to its owner's document, which is possible for PDF alone.
 func (s *Service) allows(in Start) error {
 	cms := s.provider.Traits(in.Person.Method).CMS
 	switch {
@@ -78,9 +78,9 @@ func (s *Service) allows(in Start) error {
 	return nil
 }
 
-// checkCertificate says what is wrong with a signer's certificate (spec 3.8), or
-// returns its chain to a root: over the certificates that came with it, or else those that
-// the sources find. The error is ades.ErrUnavailable: one of them is down.
+// checkCertificate returns the chain of a signer's certificate to a root, or the failure that says what is
+// wrong with the certificate (spec 3.8). The chain leads over the certificates in further, or else over those
+// that the sources find. The error is ades.ErrUnavailable: a source is down.
 func (sess *session) checkCertificate(ctx context.Context, cert *x509.Certificate, further []*x509.Certificate, sources ades.Sources, now time.Time) ([]*x509.Certificate, *idp.Failure, error) {
 	if cert == nil {
 		return nil, &idp.Failure{Code: idp.CertificateNotFound, Description: "The identity provider gave no certificate."}, nil
@@ -101,31 +101,32 @@ func (sess *session) checkCertificate(ctx context.Context, cert *x509.Certificat
 	return chain, nil, nil
 }
 
-// cannotSign is what a document that cannot be signed is answered with (spec 3.10).
+// cannotSign returns the failure of a document that cannot be signed (spec 3.10).
 func cannotSign(why string) *idp.Failure {
 	return &idp.Failure{Code: idp.UnableToHandleGivenData, OAuth: "invalid_request", Description: why}
 }
 
 // KeptCertificate is the signing certificate of a person's last answer (spec 3.5).
 type KeptCertificate struct {
-	Person      string    // whose: a digest of person and phone
+	Person      string    // a digest of person and phone
 	Certificate []byte    // DER; a store for production seals it
 	Expires     time.Time // with the certificate
 }
 
-// Certificates keeps certificates that only an answer tells. Methods that write join a transaction.
+// Certificates keeps the signing certificates that providers tell in their answers alone. Methods that write
+// join a transaction.
 type Certificates interface {
 	// KeepCertificate keeps a certificate in place of the person's earlier one.
 	KeepCertificate(ctx context.Context, c KeptCertificate) error
 	// KeptCertificate returns a person's; storage.ErrNotFound.
 	KeptCertificate(ctx context.Context, person string) (KeptCertificate, error)
-	// DropCertificates removes up to limit of those that expired before the time given and says how many.
+	// DropCertificates deletes up to limit certificates that expired before the time given, and returns how many.
 	DropCertificates(ctx context.Context, before time.Time, limit int) (int, error)
 }
 
-// keptCertificate is the certificate kept from the person's last answer, where the provider wants it
-// (spec 3.5). One that is not good any more counts as none: the person is asked for
-// the one that came after it.
+// keptCertificate returns the certificate from the person's last answer, if the provider wants it
+// (spec 3.5). It returns nil for one that is no longer valid: the person is then asked once more, for
+// the new one.
 func (sess *session) keptCertificate(ctx context.Context) (*x509.Certificate, error) {
 	if !sess.traits().Remember {
 		return nil, nil
@@ -147,7 +148,7 @@ func (sess *session) keptCertificate(ctx context.Context) (*x509.Certificate, er
 	return cert, nil
 }
 
-// remember keeps the certificate that a person is asked to sign with, after it was checked.
+// remember keeps the certificate that the person is asked to sign with, after it was checked.
 func (sess *session) remember(ctx context.Context, r *Request, cert *x509.Certificate) error {
 	if cert == nil || !sess.traits().Remember {
 		return nil
@@ -160,9 +161,9 @@ func (sess *session) remember(ctx context.Context, r *Request, cert *x509.Certif
 	return sess.Service.store.KeepCertificate(ctx, KeptCertificate{Person: person, Certificate: cert.Raw, Expires: cert.NotAfter})
 }
 
-// personDigest names the person and the phone by a digest.
+// personDigest returns the digest of person and phone under which a certificate is kept.
 func personDigest(p idp.Person) string {
-	p.Account = "" // whoever asks, it is the same certificate
+	p.Account = "" // the certificate is the same for all accounts
 	encoded, _ := json.Marshal(p)
 	sum := sha256.Sum256(encoded)
 	return hex.EncodeToString(sum[:])

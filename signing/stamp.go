@@ -31,7 +31,7 @@ type StampRequest struct {
 	Drawing stamp.Drawing
 }
 
-// Stamp is a visible signature as it was planned at the start.
+// Stamp is a visible signature as planned at the start.
 type Stamp struct {
 	Page int        `json:"page"`
 	Rect [4]float64 `json:"rect"` // in the page's user space: lower left corner, upper right corner
@@ -40,9 +40,9 @@ type Stamp struct {
 	Image string `json:"image,omitempty"`
 }
 
-// plan finds the place of the stamp that a start asks for and draws its image; nil when it asks
-// for none. What is wrong with the document, the page and the place is found in that order, and
-// before anything is held (spec 3.1).
+// plan finds the place of the stamp that a start asks for and draws its image. It returns nil when the start
+// asks for none. Errors of the document, the page and the place are found in this order, and before the
+// busy signal is taken (spec 3.1).
 func (s *Service) plan(ctx context.Context, in Start) (*Stamp, error) {
 	if in.Stamp == nil {
 		return nil, nil
@@ -91,7 +91,7 @@ func (s *Service) planOn(ctx context.Context, blob storage.Blob, in Start) (*Sta
 	return planned, err
 }
 
-// choose takes the place that was named, or looks for one.
+// choose returns the place that was named, or looks for a free one.
 func (s *Service) choose(ctx context.Context, page *stamp.Page, in *StampRequest) (stamp.Rect, error) {
 	size := in.Size
 	if in.Image == nil {
@@ -103,8 +103,8 @@ func (s *Service) choose(ctx context.Context, page *stamp.Page, in *StampRequest
 	return page.Find(ctx, s.options.Renderer, in.Corner, size)
 }
 
-// draw draws the image, if there is one: one at a time, as it takes memory for all its pixels.
-// What is archived has no transparency: PDF/A-1 forbids it (ISO 19005-1 6.4).
+// draw draws the image, if there is one. The service draws one image at a time, since all its pixels are in
+// memory. In an archival document it has no transparency, which PDF/A-1 forbids (ISO 19005-1 6.4).
 func (s *Service) draw(ctx context.Context, in *StampRequest, page *stamp.Page) ([]byte, error) {
 	if in.Image == nil {
 		return nil, nil
@@ -120,8 +120,8 @@ func (s *Service) draw(ctx context.Context, in *StampRequest, page *stamp.Page) 
 	return in.Image.Draw(in.Size, drawing)
 }
 
-// keepImage stores a drawn image until its request is over: the request is rewritten at each
-// step, and is to stay small.
+// keepImage stores a drawn image as a document until its request has ended. It is not in the record of the
+// request, which is rewritten at each step.
 func (s *Service) keepImage(ctx context.Context, drawn []byte) (document string, err error) {
 	if drawn == nil {
 		return "", nil
@@ -130,7 +130,7 @@ func (s *Service) keepImage(ctx context.Context, drawn []byte) (document string,
 	return ref.ID, err
 }
 
-// documents are those that only the stamp refers to.
+// documents returns the IDs of the documents that only the stamp refers to.
 func (p *Stamp) documents() []string {
 	if p == nil || p.Image == "" {
 		return nil
@@ -138,17 +138,18 @@ func (p *Stamp) documents() []string {
 	return []string{p.Image}
 }
 
-// visible is the stamp with what is drawn in its place.
+// visible returns the stamp with its appearance.
 func (p *Stamp) visible(appearance []byte) *pades.Visible {
 	r := p.Rect
 	return &pades.Visible{Page: p.Page, Rect: pades.Rect{LLX: r[0], LLY: r[1], URX: r[2], URY: r[3]}, Appearance: appearance}
 }
 
-// Plan finds the places of the standard stamps of so many people who are to sign a document to
-// order, one after another: each in the first place that is free then, from the corner of the page.
-// Its errors are those of pades.Check and stamp.ReadPage, found in this order; pades.ErrEncrypted
-// also for a document that opens without a password; then those of stamp.Page.Capacity, and
-// stamp.ErrNoRoom when the page has no room for all of them, stamp.ErrNotDrawn when it is not known.
+// Plan finds the places of the standard stamps of the given number of people who are to sign the document of
+// an [Order] one after another: each in the first free place from the corner of the page.
+//
+// It returns, in this order, pades.ErrEncrypted also for a document that opens without a password, the errors
+// of pades.Check, stamp.ReadPage and stamp.Page.Capacity, and stamp.ErrNoRoom when the page has no room for
+// all stamps; stamp.ErrNotDrawn when the page was not rendered.
 func (s *Service) Plan(ctx context.Context, document string, page int, c stamp.Corner, signers int) ([]*Stamp, error) {
 	blob, err := s.documents.Open(ctx, document)
 	if err != nil {
@@ -162,15 +163,15 @@ func (s *Service) Plan(ctx context.Context, document string, page int, c stamp.C
 	return list, nil
 }
 
-// plansAtOnce bounds how many documents are read at once to find places on their pages: one may take
-// 50 MB while that lasts.
+// plansAtOnce bounds how many documents are read at once to find places on their pages. One may take 50 MB
+// of memory meanwhile.
 const plansAtOnce = 4
 
-// planTimeout is how long a document waits to be planned on.
+// planTimeout is how long a document waits for that.
 const planTimeout = 8 * time.Second
 
-// planning waits until there may be one more, else stamp.ErrNotReady. done is to be called when it is
-// over.
+// planning waits until fewer than plansAtOnce documents are read. It returns stamp.ErrNotReady when that takes
+// too long. The caller calls done when the document is no longer read.
 func (s *Service) planning(ctx context.Context) (done func(), err error) {
 	select {
 	case s.plans <- struct{}{}:
@@ -220,11 +221,11 @@ func (s *Service) planAll(ctx context.Context, blob storage.Blob, number int, c 
 	if len(list) == 0 {
 		return nil, nil
 	}
-	options.Visible = list[0].visible(nil) // what is true of it is true of the others on the page
+	options.Visible = list[0].visible(nil) // the others differ in their rectangles alone
 	return list, pades.Check(ctx, doc, options)
 }
 
-// visible is what the signature looks like; nil when there is nothing to see of it.
+// visible returns the visible part of the signature; nil when it has none.
 func (sess *session) visible(ctx context.Context, cert *x509.Certificate, o pades.Options) (*pades.Visible, error) {
 	planned := sess.r.Stamp
 	if planned == nil {
@@ -241,8 +242,8 @@ func (sess *session) visible(ctx context.Context, cert *x509.Certificate, o pade
 	return planned.visible(appearance), nil
 }
 
-// stampText is what the standard stamp says (spec 3.3). Whoever makes the
-// signature on the phone shows no certificate before: then it says what is known.
+// stampText returns the text of the standard stamp (spec 3.3). A provider that makes the CMS on the phone
+// shows no certificate before: the stamp then has the kennitala that the client named.
 func (sess *session) stampText(cert *x509.Certificate, o pades.Options) stamp.Text {
 	text := stamp.Text{Name: o.Name, Kennitala: sess.r.Person.Kennitala, Time: o.Time, Reason: o.Reason}
 	if cert != nil {

@@ -18,11 +18,11 @@ import (
 // defaultReason is the reason for signing when none is given (spec 3.2).
 const defaultReason = "Undirritun"
 
-// Start is what a request is started with. Its fields were checked by the caller.
+// Start has the parameters of a request. The caller has checked its fields.
 type Start struct {
 	Account  string
 	Client   string // ID of the API client that called, for the evidence log
-	Document string // stored, not yet kept; it belongs to the service from now on, but for that of an Order
+	Document string // from [Service.Upload]; it belongs to the service from now on. With Order, the owner's
 	Name     string // of the document
 	Person   idp.Person
 	Reason   string // empty: defaultReason
@@ -31,14 +31,14 @@ type Start struct {
 	Level    ades.Level
 	Format   Format
 	Packing  Packing       // of XML
-	Stamp    *StampRequest // nil: the signature is not visible, but for that of an Order
+	Stamp    *StampRequest // nil: the signature is not visible. An Order has its own
 
 	BusySignal *BusySignalUse
 	Key        *IdempotencyKey
 	Order      *Order // nil: the document is the request's own
 }
 
-// BusySignalUse names the signal to hold and who holds it.
+// BusySignalUse names the signal to take and its holder.
 type BusySignalUse struct {
 	ID     string
 	UserID *string
@@ -52,22 +52,24 @@ type Started struct {
 	Code      string // verification code, empty when it comes with a poll
 }
 
-// Refusal is the error of a start that the provider refused at once. There is no
-// request to poll.
+// Refusal is the error of a start that the provider refused at once. There is no request to poll.
 type Refusal struct{ idp.Failure }
 
 func (r *Refusal) Error() string { return "signing: the identity provider refused: " + string(r.Code) }
 
-// Start starts a request: it clears what the account abandoned, finds the stamp's place,
-// takes the busy signal, stores the request and asks the provider. It returns a [*Refusal]
-// when the provider refuses, the error of [BusySignal.Take] when the signal cannot be
-// had, and [ErrFormat], [ErrLevel], [ErrKeyReused] or [ErrKeyInUse]; storage.ErrUnavailable or storage.ErrFull when the
-// store was away, after which the start may be made again, best with an idempotency key. With a
-// stamp also the errors of pades.Check, of stamp.ReadPage and of finding a place, and
-// stamp.ErrImage; without one, a document that cannot be signed fails later. The
-// documents of a start that failed are removed. Once the request is stored, a client that
-// hangs up stops nothing half-way. The start of an order has the error of [Order.Accept] too, and
-// [ErrFinished] when it is cancelled meanwhile; its document stays whatever comes of it.
+// Start starts a request: it clears the account's abandoned requests, finds the stamp's place, takes the
+// busy signal, stores the request and asks the provider. Once the request is stored, the start continues
+// although the client hangs up.
+//
+// Start returns a [*Refusal] when the provider refuses, the error of [BusySignal.Take] when the signal is
+// not free, and [ErrFormat], [ErrLevel], [ErrKeyReused] or [ErrKeyInUse]. It returns
+// storage.ErrUnavailable or storage.ErrFull when the store was unavailable; the call may then be
+// repeated, best with an idempotency key. With a stamp it also returns the errors of pades.Check, of
+// stamp.ReadPage and of finding a place, and stamp.ErrImage; without one, a document that cannot be
+// signed fails later. The documents of a start that failed are deleted.
+//
+// The start of an order also returns the error of [Order.Accept], and [ErrFinished] when the order is
+// cancelled meanwhile. Its document is never deleted.
 func (s *Service) Start(ctx context.Context, in Start) (Started, error) {
 	b := startInput{Start: in}
 	r, replay, err := s.create(ctx, &b)
@@ -98,10 +100,10 @@ func (s *Service) Start(ctx context.Context, in Start) (Started, error) {
 	return s.started(sess.r), sess.release(ctx)
 }
 
-// started is the answer to the start call, and to every repetition of it.
+// started returns the answer to the start call, and to every repetition of it.
 func (s *Service) started(r Request) Started {
 	expires := r.StartExpires
-	if expires.IsZero() { // stored by a version that did not note it
+	if expires.IsZero() { // stored by a version without StartExpires
 		expires = r.Expires
 	}
 	return Started{r.ID, expires.Sub(r.CreatedAt).Round(time.Second), s.options.Interval, r.StartCode}
@@ -118,23 +120,23 @@ func (s *Service) repeat(r Request) (Started, error) {
 	return s.started(r), nil
 }
 
-// diedStarting says whether the process that started the request died before it
-// could answer, so that the same start may be made again.
+// diedStarting reports whether the process that started the request died before it could answer, so
+// that the same start may be made again.
 func (s *Service) diedStarting(r Request, now time.Time) bool {
 	return r.Phase == Starting && r.Lease.free(now, s.process, s.options.SingleProcess)
 }
 
-// startInput is a start with what is found out before the request is stored.
+// startInput is a start with the facts that are established before the request is stored.
 type startInput struct {
 	Start
-	original content // of an order, as it is when that is accepted
+	original content // the document as it was sent; that of an order when the order is accepted
 	stamp    *Stamp
 }
 
-// lacksPlace says whether the place of the stamp is still to be found.
+// lacksPlace reports whether the place of the stamp is still to be found.
 func (b *startInput) lacksPlace() bool { return b.Stamp != nil && b.stamp == nil }
 
-// documents are those that are to be kept with the request, or dropped without it.
+// documents returns the documents that are kept with the request, and dropped if it is not stored.
 func (b *startInput) documents() []string {
 	if b.Order != nil {
 		return b.stamp.documents()
@@ -142,11 +144,12 @@ func (b *startInput) documents() []string {
 	return append(b.stamp.documents(), b.Document)
 }
 
-// createTries bounds how often a start gives way to another with the same idempotency key.
+// createTries bounds how often create repeats its transaction after another start with the same
+// idempotency key.
 const createTries = 3
 
-// create stores the request, or finds the one that the same idempotency key made. Another
-// server may make that one between our looking for it and our adding ours.
+// create stores the request, or finds the one that the same idempotency key made before. Another server
+// may store that one between the look for it and the transaction here.
 func (s *Service) create(ctx context.Context, b *startInput) (r Request, replay bool, err error) {
 	if err := s.allows(b.Start); err != nil {
 		return r, false, err
@@ -173,8 +176,8 @@ func (s *Service) create(ctx context.Context, b *startInput) (r Request, replay 
 	return r, replay, err
 }
 
-// prepareUpload begins a start call of the Signing API, which alone clears what was abandoned there
-// (spec 3.6).
+// prepareUpload clears the account's abandoned requests and identifies the uploaded document. Only a start
+// of the Signing API clears (spec 3.6).
 func (s *Service) prepareUpload(ctx context.Context, b *startInput) (err error) {
 	if err := s.clear(ctx, b.Account); err != nil {
 		return err
@@ -183,8 +186,7 @@ func (s *Service) prepareUpload(ctx context.Context, b *startInput) (err error) 
 	return err
 }
 
-// findPlace finds the stamp's place. A start that was made before with the same idempotency
-// key has its place already.
+// findPlace finds the stamp's place, unless the same idempotency key made a request before.
 func (s *Service) findPlace(ctx context.Context, b *startInput) (err error) {
 	if !b.lacksPlace() {
 		return nil
@@ -197,8 +199,8 @@ func (s *Service) findPlace(ctx context.Context, b *startInput) (err error) {
 	return err
 }
 
-// before returns the request that the start's idempotency key made before; storage.ErrNotFound.
-// replay says that it answers this start too, and is not to be replaced.
+// before returns the request that the start's idempotency key made before, else storage.ErrNotFound.
+// replay reports that it answers this start too, and is not to be replaced.
 func (s *Service) before(ctx context.Context, in Start, now time.Time) (r Request, replay bool, err error) {
 	if in.Key == nil {
 		return r, false, storage.ErrNotFound
@@ -222,7 +224,7 @@ func (s *Service) tryCreate(ctx context.Context, b *startInput) (r Request, repl
 		if err != nil && !errors.Is(err, storage.ErrNotFound) {
 			return err
 		}
-		if b.lacksPlace() { // the request that had it is gone since it was looked for
+		if b.lacksPlace() { // the request that findPlace found is gone
 			return storage.ErrExists
 		}
 		r = fresh
@@ -273,13 +275,13 @@ func (b *startInput) request(now time.Time) Request {
 	return r
 }
 
-// place is where the signer signs from, as one line (spec 3.2).
+// place returns the place that the signer signs from as one line (spec 3.2).
 func place(city, country string) string {
 	return strings.Trim(city+", "+country, ", ")
 }
 
-// discard removes a request that could not be started for a fault of ours or of
-// the way to the provider, or of the store's: then perhaps after the call.
+// discard removes a request whose start failed by an error of the server, of the connection to the provider
+// or of the store. While the store is unavailable, that is left for after the call.
 func (sess *session) discard(ctx context.Context) error {
 	err := sess.discardNow(context.WithoutCancel(ctx))
 	if isUnavailable(err) {
@@ -289,7 +291,7 @@ func (sess *session) discard(ctx context.Context) error {
 	return err
 }
 
-// failedAtStart notes that the client was told of an error. The person may have been asked.
+// failedAtStart records in the evidence log that the start failed. The person may have been asked.
 func (sess *session) failedAtStart(ctx context.Context, r *Request) error {
 	if r.decided() {
 		return nil
@@ -297,8 +299,8 @@ func (sess *session) failedAtStart(ctx context.Context, r *Request) error {
 	return sess.failed(ctx, r, idp.Failure{Code: idp.InternalError})
 }
 
-// discardNow leaves what was started after all, its commit being unheard of, to the client
-// that repeats its call with the same idempotency key, and what was ordered to its job.
+// discardNow removes the request. One that has started after all, by a commit that was not answered, stays if
+// it has an idempotency key, for the client that repeats its call, or an order, for its job.
 func (sess *session) discardNow(ctx context.Context) error {
 	return sess.inTx(ctx, func(ctx context.Context) error {
 		r, err := sess.Service.store.Request(ctx, sess.id)

@@ -16,8 +16,8 @@ import (
 	"github.com/innsigli/innsigli/xades"
 )
 
-// xmlFormat signs XML documents. Signatures stand in their midst, so that the signed document is a
-// new one, made of pieces of the one before.
+// xmlFormat signs XML documents. The signature is put into the document, so the signed document is a new
+// one, made of pieces of the one before.
 type xmlFormat struct{}
 
 func (xmlFormat) prepare(ctx context.Context, sess *session, blob storage.Blob, signer ades.SignerIdentity, at time.Time) (preparation, error) {
@@ -33,7 +33,7 @@ func (xmlFormat) prepare(ctx context.Context, sess *session, blob storage.Blob, 
 	})
 }
 
-// xmlDocument is a stored document as xades reads it.
+// xmlDocument converts a stored document for xades.
 func xmlDocument(b storage.Blob) xades.Document { return xades.Document{ReaderAt: b, Size: b.Size()} }
 
 func (xmlFormat) read(encoded []byte) (preparation, error) { return readPrepared(encoded) }
@@ -63,8 +63,8 @@ func (xmlFormat) failure(err error) *idp.Failure {
 	return nil
 }
 
-// xmlFailures are why a document cannot be signed. The first that fits is said: a bound is one whatever the
-// packing, and ErrUnreadable comes with others of which each says more.
+// xmlFailures are the reasons why a document cannot be signed. The first that fits is answered: a limit does
+// not depend on the packing, and ErrUnreadable comes with other errors that say more.
 var xmlFailures = []struct {
 	error
 	why string
@@ -78,7 +78,7 @@ var xmlFailures = []struct {
 	{ades.ErrUnreadable, "The document is not well-formed XML with namespaces, or has names that other software does not read."},
 }
 
-// xmlDraft is an XML document with the revisions that lead to the signed one, each made of the one
+// xmlDraft is an XML document with the revisions that lead to the signed one, each made from the one
 // before.
 type xmlDraft struct {
 	storage.Blob
@@ -96,7 +96,7 @@ func (d *xmlDraft) base() (prepared, stored int64) {
 	return prepared, d.Size()
 }
 
-// sign takes no room: the signature is made beside the document, and so is the question for its timestamp.
+// sign acquires no memory: the signature and the request for its timestamp are made without the document.
 func (d *xmlDraft) sign(ctx context.Context, value []byte, t ades.Timestamper) error {
 	r, err := d.prepared.Complete(ctx, value, t)
 	if err == nil {
@@ -152,46 +152,47 @@ func (d *xmlDraft) keep(_ context.Context, _ storage.Documents, r *Request) (err
 func (d *xmlDraft) restore(kept []byte) error {
 	var all []xades.Revision
 	if err := json.Unmarshal(kept, &all); err != nil {
-		return fmt.Errorf("signing: reading what an earlier try has come to: %w", err)
+		return fmt.Errorf("signing: reading the draft of an earlier attempt: %w", err)
 	}
 	d.change(all...)
 	return nil
 }
 
-// XML is read whole to be signed: as long as a document is worked on, it takes several times its length of
-// memory.
+// XML is read whole to be signed, which takes several times its length of memory. These constants bound
+// that memory.
 const (
-	// smallXML is the length in bytes up to which documents have room of their own. Whoever sends those,
-	// as nearly everybody does, waits for no large one, which may be in work for a minute: while evidence
-	// for its signature is asked for, too.
+	// smallXML is the length in bytes up to which documents have memory of their own. Nearly all documents
+	// are small. They do not wait for large ones, of which one may take a minute, since sources of
+	// validation data are asked meanwhile.
 	smallXML = 1 << 20
-	// smallXMLAtOnce and largeXMLAtOnce bound what is read at once, in bytes.
+	// smallXMLAtOnce and largeXMLAtOnce bound the documents that are read at once, in bytes.
 	smallXMLAtOnce = 16 << 20
 	largeXMLAtOnce = 48 << 20
-	// xmlMemoryTimeout is how long one waits until it is prepared. Then its turn comes with a later poll.
+	// xmlMemoryTimeout is how long a document waits for memory to be prepared. After that a later poll
+	// tries again.
 	xmlMemoryTimeout = 8 * time.Second
 )
 
-// errNoMemory: there was none in time for another document.
+// errNoMemory: there was no memory in time for another document.
 var errNoMemory = fmt.Errorf("signing: waiting for other documents: %w", ades.ErrUnavailable)
 
-// xmlMemory are where XML is read.
-type xmlMemory struct{ small, large *semaphore.Weighted } // one for each byte
+// xmlMemory bounds the bytes of XML that are read at once.
+type xmlMemory struct{ small, large *semaphore.Weighted }
 
 func newXMLMemory() xmlMemory {
 	return xmlMemory{semaphore.NewWeighted(smallXMLAtOnce), semaphore.NewWeighted(largeXMLAtOnce)}
 }
 
-// leaseForPoll waits until there is room for a document of a size. done is to be called when it is not read any
-// longer. The error is errNoRoom.
+// acquire waits until there is memory for a document of a size. The caller calls done when the document is no
+// longer read. The error is errNoMemory.
 func (r xmlMemory) acquire(ctx context.Context, size int64) (done func(), err error) {
-	room := r.large
+	memory := r.large
 	if size <= smallXML {
-		room = r.small
+		memory = r.small
 	}
 	size = min(size, largeXMLAtOnce)
-	if err := room.Acquire(ctx, size); err != nil {
+	if err := memory.Acquire(ctx, size); err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoMemory, err)
 	}
-	return func() { room.Release(size) }, nil
+	return func() { memory.Release(size) }, nil
 }
