@@ -40,7 +40,7 @@ func Example() {
 	owner := portal.NewOwner(db.Processes(), db, db.Documents(), db.EvidenceLog(), purse{accounts}, portal.Options{
 		TestPeople: testPeople{db.Sandbox()},
 	})
-	requests := signing.New(db.Requests(), db, db.Documents(), db.Jobs(), db.EvidenceLog(), people, busysignal.New(db.BusySignals(), db), signing.Options{
+	requests := signing.New(db.Requests(), db, db.Documents(), db.Jobs(), db.EvidenceLog(), people, busysignal.New(db.BusySignals(), db, busysignal.Options{}), signing.Options{
 		Sources:        people.Sources,
 		IgnoreInterval: true,
 		Owner:          owner,

@@ -115,7 +115,7 @@ func (s *Server) assemble(ctx context.Context) (err error) {
 	s.observer = telemetry.Observer{Metrics: telemetry.NewMetrics(), Traces: telemetry.NewTraces(c.Traces)}
 	s.tx = s.observer.Transactor(b)
 	s.accounts = account.New(b.Accounts(), s.tx, account.Options{})
-	s.signals = busysignal.New(b.BusySignals(), s.tx)
+	s.signals = busysignal.New(b.BusySignals(), s.tx, busysignal.Options{})
 	s.assembleMail()
 	if err = s.assembleWebhooks(ctx); err != nil {
 		return err

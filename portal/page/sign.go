@@ -99,7 +99,7 @@ func (p *Page) sign(w http.ResponseWriter, r *http.Request) error {
 	case form.Fault != "":
 		return p.showPlace(w, r, &place, person, form)
 	}
-	at, ask := now(), form.ask()
+	at, ask := p.now(r.Context()), form.ask()
 	counters := signCounters(&place, person.Kennitala, ask)
 	may := func(ctx context.Context) error { return p.count(ctx, at, counters) }
 	begin := func(ctx context.Context) (string, error) {
