@@ -27,7 +27,7 @@ func (s *Service) Create(ctx context.Context, d Draft) (View, error) {
 	p, err := s.create(ctx, d)
 	if p.Document != d.Document && !errors.Is(err, storage.ErrUnavailable) { // else it is swept, unless it was kept
 		dropErr := s.signing.Discard(ctx, d.Document)
-		if err == nil && !storage.Passing(dropErr) {
+		if err == nil && !storage.IsTemporary(dropErr) {
 			err = dropErr
 		}
 	}

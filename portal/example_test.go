@@ -41,10 +41,10 @@ func Example() {
 		TestPeople: testPeople{db.Sandbox()},
 	})
 	requests := signing.New(db.Requests(), db, db.Documents(), db.Jobs(), db.EvidenceLog(), people, busysignal.New(db.BusySignals(), db, busysignal.Options{}), signing.Options{
-		Sources:  people.Sources,
-		AnyPace:  true,
-		Owner:    owner,
-		Renderer: blank{}, // stamp/pdfium, outside of an example
+		Sources:        people.Sources,
+		IgnoreInterval: true,
+		Owner:          owner,
+		Renderer:       blank{}, // stamp/pdfium, outside of an example
 	})
 	processes := portal.New(owner, requests)
 

@@ -48,7 +48,7 @@ func (s *Service) sweepLinks(ctx context.Context) (n int, err error) {
 			case one == nil:
 				n++
 			case errors.Is(one, ErrNotFound): // it was deleted meanwhile
-			case storage.Passing(one), ctx.Err() != nil:
+			case storage.IsTemporary(one), ctx.Err() != nil:
 				return n, one
 			default:
 				failed[p.ID] = true

@@ -202,8 +202,8 @@ func (s *Server) assembleSigning() {
 	options.Renderer = s.renderer
 	options.Sources = func() ades.Sources { return s.observer.Sources(sources()) }
 	options.AllowDigitalSignature = c.AllowDigitalSignature
-	options.Told = s.logStep
-	options.Alone = bucketsOf(b) == nil
+	options.OnStep = s.logStep
+	options.SingleProcess = bucketsOf(b) == nil
 	options.Keep = c.Retention.requests(now)
 	options.Owner, options.Ledger = owner, s.accounts
 	s.signing = signing.New(sealed.Requests(b.Requests(), c.MasterKey), s.tx, b.Documents(), b.Jobs(), b.EvidenceLog(), s.observer.Provider(s.people.provider), s.signals, options)

@@ -49,9 +49,9 @@ var (
 	ErrFull = errors.New("storage: no room left")
 )
 
-// Passing says whether the same call may go well later: the store was not reached, or had
+// IsTemporary reports whether the same call may go well later: the store was not reached, or had
 // no room.
-func Passing(err error) bool {
+func IsTemporary(err error) bool {
 	return errors.Is(err, ErrUnavailable) || errors.Is(err, ErrFull)
 }
 

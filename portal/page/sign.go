@@ -134,7 +134,7 @@ func leadsTo(place *portal.Place, started signing.Started, err error) (to string
 
 // known says whether an error has a page of its own.
 func known(err error) bool {
-	return errors.Is(err, portal.ErrChanged) || errors.Is(err, portal.ErrNotFound) || storage.Passing(err)
+	return errors.Is(err, portal.ErrChanged) || errors.Is(err, portal.ErrNotFound) || storage.IsTemporary(err)
 }
 
 // noAnswer says whether a start failed since the provider did not answer, or is not there for anybody.
