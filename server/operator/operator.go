@@ -63,7 +63,7 @@ type Operator interface {
 	// Evidence calls each with the entries about a request, or with all when it is empty.
 	Evidence(ctx context.Context, request string, each func(storage.Entry) error) error
 
-	// Backup writes an archive of the store as it is at this moment, see [bolt.DB.Backup]. It and
+	// Backup writes an archive of the store as it is at this moment, as bolt.DB.Backup does. It and
 	// Compact are for stores of bbolt; others have an error.
 	Backup(ctx context.Context, w io.Writer) error
 	// Compact makes the store's file as small as what is in it, and returns its sizes.
