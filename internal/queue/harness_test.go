@@ -125,7 +125,7 @@ func do(context.Context, storage.Job) (time.Time, error) { return time.Time{}, n
 // bubble select on them at once (go1.26: the timers of a bubble share one context of the detector, without a lock).
 func lasting(long time.Duration) queue.Handler {
 	return func(ctx context.Context, _ storage.Job) (time.Time, error) {
-		work, end := context.WithTimeout(ctx, long)
+		work, end := context.WithTimeout(ctx, long) // time: virtual, as in all tests of the runner
 		defer end()
 		<-work.Done()
 		return time.Time{}, ctx.Err()
