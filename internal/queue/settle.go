@@ -49,7 +49,7 @@ func (w *run) store(ends []end) {
 	switch {
 	case err == nil:
 		w.reportParked(ends)
-	case storage.Passing(err) || w.settling.Err() != nil:
+	case storage.IsTemporary(err) || w.settling.Err() != nil:
 	case len(ends) > 1:
 		for _, e := range ends {
 			w.store([]end{e})
@@ -76,7 +76,7 @@ func (w *run) reportParked(ends []end) {
 func (w *run) storeWithRetry(ends []end) error {
 	for {
 		err := w.Tx.InTx(w.settling, func(ctx context.Context) error { return w.storeAll(ctx, ends) })
-		if err != nil && !storage.Passing(err) {
+		if err != nil && !storage.IsTemporary(err) {
 			return err
 		}
 		if w.tell(storage.Job{}, err, &w.noWrites); err == nil {

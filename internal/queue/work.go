@@ -49,7 +49,7 @@ func (w *run) fail(e *end, err error) {
 	if !e.retry.After(now) { // what failed at once would fail at once again
 		e.retry = now.Add(pauseAfter(failures))
 	}
-	if storage.Passing(err) {
+	if storage.IsTemporary(err) {
 		return
 	}
 	if e.failed, e.at = err, now; failures >= e.line.MaxAttempts {
