@@ -1,5 +1,5 @@
 // Package operator is what the commands of a server's operator do: accounts, API clients and their secrets, signing
-// processes, webhooks, the evidence log and backups.
+// processes, webhooks, jobs, the evidence log and backups.
 //
 // A [Service] works on a store that the program has open. A [Client] makes the same calls to a server that has the store
 // open, over a socket that only the server's user can connect to: a bbolt file is locked by the process that has it.
@@ -59,6 +59,17 @@ type Operator interface {
 	// RotateWebhookKey makes another key, beside which those before it sign for the time of the
 	// overlap. It is sealed with the first key of the file, or by the server.
 	RotateWebhookKey(ctx context.Context, masterKeyFile string, overlap time.Duration) error
+
+	// Jobs returns a page of jobs in the order of their IDs, those behind the ID given; empty: the first page. A page
+	// without jobs is the end.
+	Jobs(ctx context.Context, f JobFilter, after string) ([]Job, error)
+	Job(ctx context.Context, id string) (Job, error)
+	// RetryJob has a job tried again now that is parked or waits.
+	RetryJob(ctx context.Context, id string) error
+	// DropJob deletes a job, whatever its state.
+	DropJob(ctx context.Context, id string) error
+	// ParkedJobs returns how many jobs of each kind are parked.
+	ParkedJobs(ctx context.Context) (map[string]int, error)
 
 	// Evidence calls each with the entries about a request, or with all when it is empty.
 	Evidence(ctx context.Context, request string, each func(storage.Entry) error) error

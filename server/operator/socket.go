@@ -92,6 +92,7 @@ func (s *Service) Handler() http.Handler {
 		return WriteEntries(w, func(each func(storage.Entry) error) error { return s.ProcessEvents(ctx, id, each) })
 	}))
 	s.webhookCalls(mux)
+	s.jobCalls(mux)
 	mux.HandleFunc("POST /evidence", streamed(func(ctx context.Context, request string, w *stream) error {
 		return WriteEntries(w, func(each func(storage.Entry) error) error { return s.Evidence(ctx, request, each) })
 	}))
