@@ -14,6 +14,7 @@ import (
 type View struct {
 	Process
 	Status       Status
+	At           time.Time // the time
 	Participants []ParticipantView
 }
 
@@ -25,7 +26,7 @@ type ParticipantView struct {
 }
 
 func (p *Process) view(now time.Time) View {
-	v := View{Process: *p, Status: p.Status(now)}
+	v := View{Process: *p, Status: p.Status(now), At: now}
 	for _, one := range p.Participants {
 		v.Participants = append(v.Participants, p.viewOf(one, now))
 	}
@@ -112,7 +113,9 @@ func (s records) applyTo(ctx context.Context, p *Process, e process.Event) error
 	return s.save(ctx, *p)
 }
 
+// save stores a process that was changed.
 func (s records) save(ctx context.Context, p Process) error {
+	p.noteEnd(now())
 	if err := s.store.UpdateProcess(ctx, p); err != nil {
 		return fmt.Errorf("portal: storing the process: %w", err)
 	}
