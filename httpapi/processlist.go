@@ -84,8 +84,8 @@ func listedBody(v portal.View) listedProcess {
 	if until := v.WaitsUntil(); !until.IsZero() {
 		body.ExpiresAt = new(timestamp(until))
 	}
-	if ended := v.Ended(v.At); !ended.IsZero() {
-		body.EndedAt = new(timestamp(ended))
+	if !v.EndedAt.IsZero() {
+		body.EndedAt = new(timestamp(v.EndedAt))
 	}
 	body.Signers, body.Signed, body.Viewers = v.Counts()
 	return body

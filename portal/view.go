@@ -10,11 +10,10 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// View is a process as it is shown at a time.
+// View is a process as it is shown at a time, its EndedAt included.
 type View struct {
 	Process
 	Status       Status
-	At           time.Time // the time
 	Participants []ParticipantView
 }
 
@@ -26,7 +25,8 @@ type ParticipantView struct {
 }
 
 func (p *Process) view(now time.Time) View {
-	v := View{Process: *p, Status: p.Status(now), At: now}
+	v := View{Process: *p, Status: p.Status(now)}
+	v.noteEnd(now)
 	for _, one := range p.Participants {
 		v.Participants = append(v.Participants, p.viewOf(one, now))
 	}
