@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/innsigli/innsigli/portal"
@@ -47,8 +48,7 @@ func (c processList) Run(ctx context.Context, s streams) error {
 	out := bufio.NewWriter(s.stdout)
 	err := c.operate(ctx, func(o operator.Operator) error {
 		if !c.JSON {
-			fmt.Fprintf(out, listedForm, "PROCESS", "ACCOUNT", "ORIGIN", "STATUS", "CREATED", "EXPIRES", "ENDED", "SIGNED", "VIEWERS")
-			fmt.Fprintln(out, c.name("  DOCUMENT"))
+			c.print(out, "DOCUMENT", "PROCESS", "ACCOUNT", "ORIGIN", "STATUS", "CREATED", "EXPIRES", "ENDED", "SIGNED", "VIEWERS")
 		}
 		return o.Processes(ctx, filter, func(p operator.ListedProcess) error {
 			if c.JSON {
@@ -59,17 +59,19 @@ func (c processList) Run(ctx context.Context, s streams) error {
 			if p.Status != portal.Waiting {
 				expires = time.Time{}
 			}
-			fmt.Fprintf(out, listedForm, p.ID, p.Account, p.Origin, p.Status, timeText(p.CreatedAt), timeOrDash(expires), timeOrDash(p.EndedAt),
+			return c.print(out, p.FileName, p.ID, p.Account, p.Origin, p.Status, timeText(p.CreatedAt), timeOrDash(expires), timeOrDash(p.EndedAt),
 				fmt.Sprintf("%d of %d", p.Signed, p.Signers), strconv.Itoa(p.Viewers))
-			_, err := fmt.Fprintln(out, c.name("  "+p.FileName))
-			return err
 		})
 	})
 	return errors.Join(err, out.Flush())
 }
 
-// listedForm is a row of the list. Lists may be long, so the widths of columns do not depend on the rows.
-const listedForm = "%-36s  %-36s  %-6s  %-9s  %-20s  %-20s  %-20s  %-10s  %-7s"
+// print prints a row. Lists may be long, so the widths of columns do not depend on the rows.
+func (c processList) print(w io.Writer, name string, columns ...any) error {
+	row := fmt.Sprintf("%-36s  %-36s  %-6s  %-9s  %-20s  %-20s  %-20s  %-10s  %-7s  ", columns...) + c.name(name)
+	_, err := fmt.Fprintln(w, strings.TrimRight(row, " "))
+	return err
+}
 
 // name is empty unless names are asked for.
 func (c processList) name(text string) string {
