@@ -11,7 +11,7 @@ func (s *Service) Close(ctx context.Context, id string, also func(ctx context.Co
 		if err != nil || !a.ClosedAt.IsZero() {
 			return err
 		}
-		a.ClosedAt = now()
+		a.ClosedAt = s.now(ctx)
 		if err := s.store.UpdateAccount(ctx, a); err != nil || also == nil {
 			return err
 		}

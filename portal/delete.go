@@ -48,7 +48,7 @@ func (s *Service) deleteRead(ctx context.Context, read func() (Process, error)) 
 // of a request locks the request before the process. [errOvertaken] if another turn has begun since.
 func (s *Service) delete(ctx context.Context, was *Process) error {
 	e := process.Delete{}
-	effects, err := was.apply(e, now())
+	effects, err := was.apply(e, s.now(ctx))
 	if err != nil {
 		return err
 	}
@@ -86,10 +86,10 @@ func (s *Service) deleteEnded(ctx context.Context, id string, before time.Time) 
 			return err
 		}
 		done = true
-		if p.noteEnd(now()); p.EndedAt.IsZero() || !p.EndedAt.Before(before) {
+		if p.noteEnd(s.now(ctx)); p.EndedAt.IsZero() || !p.EndedAt.Before(before) {
 			return s.save(ctx, p)
 		}
-		effects, err := p.apply(process.Delete{}, now())
+		effects, err := p.apply(process.Delete{}, s.now(ctx))
 		if err != nil {
 			return err
 		}

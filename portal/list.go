@@ -39,7 +39,7 @@ func (s *Service) List(ctx context.Context, account string, q Query) (Page, erro
 	if err != nil {
 		return Page{}, err
 	}
-	at := now()
+	at := s.now(ctx)
 	list, err := ListAt(ctx, s.store, at, Listing{Account: account, Origin: API, Status: q.Status}, after, q.Limit+1)
 	if err != nil {
 		return Page{}, fmt.Errorf("portal: listing processes: %w", err)

@@ -32,13 +32,13 @@ func (s *Service) Sweep(ctx context.Context) (int, error) {
 
 func (s *Service) sweepLinks(ctx context.Context) (int, error) {
 	// A link is good up to and with its last moment.
-	until := now().Add(-time.Microsecond)
+	until := s.now(ctx).Add(-time.Microsecond)
 	return s.sweepEach(ctx, func(limit int) ([]Process, error) { return s.store.Unopened(ctx, until, limit) },
 		func(id string) (bool, error) { err := s.eraseLinks(ctx, id); return err == nil, err })
 }
 
 func (s *Service) sweepExpired(ctx context.Context) (int, error) {
-	before := now()
+	before := s.now(ctx)
 	overdue := func(limit int) (list []Process, err error) {
 		for p, err := range s.store.Overdue(ctx, before) {
 			if err != nil {
@@ -60,7 +60,7 @@ func (s *Service) noteExpired(ctx context.Context, id string) (expired bool, err
 		if err != nil {
 			return err
 		}
-		p.noteEnd(now())
+		p.noteEnd(s.now(ctx))
 		expired = p.NotedStatus() != Waiting
 		return s.save(ctx, p)
 	})
@@ -85,7 +85,7 @@ func (s *Service) sweepEach(ctx context.Context, list func(limit int) ([]Process
 			case done:
 				n++
 			case errors.Is(one, ErrNotFound): // it was deleted meanwhile
-			case one != nil && (storage.Passing(one) || ctx.Err() != nil):
+			case one != nil && (storage.IsTemporary(one) || ctx.Err() != nil):
 				return n, one
 			default:
 				stay[p.ID] = true
@@ -104,7 +104,7 @@ func (s *Service) eraseLinks(ctx context.Context, id string) error {
 
 func (s *Service) sweepKeys(ctx context.Context) (n int, err error) {
 	err = storage.InTx(ctx, s.tx, func(ctx context.Context) error {
-		n, err = s.store.DeleteKeys(ctx, now().Add(-s.options.KeepKeys), keyBatch)
+		n, err = s.store.DeleteKeys(ctx, s.now(ctx).Add(-s.options.KeepKeys), keyBatch)
 		return err
 	})
 	if err != nil {

@@ -127,7 +127,7 @@ func (s *Service) removingBoth() (*portal.Service, *signing.Service) {
 	mail := &notify.Mailer{Queue: notify.Queue{Tx: s.store, Jobs: s.store.Jobs()}}
 	owner := portal.NewOwner(s.store.Processes(), s.store, s.store.Documents(), s.store.EvidenceLog(), Terms{s.Service}, portal.Options{Mail: mail})
 	requests := signing.New(s.store.Requests(), s.store, s.store.Documents(), s.store.Jobs(), s.store.EvidenceLog(), nil,
-		busysignal.New(s.store.BusySignals(), s.store), signing.Options{Owner: owner})
+		busysignal.New(s.store.BusySignals(), s.store, busysignal.Options{}), signing.Options{Owner: owner})
 	return portal.New(owner, requests), requests
 }
 
