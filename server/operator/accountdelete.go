@@ -218,7 +218,7 @@ func (d *deletion) record(ctx context.Context, kind string, facts any) error {
 	if err != nil {
 		return err
 	}
-	return d.store.EvidenceLog().Record(ctx, storage.Entry{Subject: d.id, Account: d.id, Kind: kind, At: now(), Facts: encoded})
+	return d.store.EvidenceLog().Record(ctx, storage.Entry{Subject: d.id, Account: d.id, Kind: kind, At: now(ctx), Facts: encoded})
 }
 
 // deleteFrom deletes the records of a list that are wanted, a batch in each transaction, and counts them. A dry run
@@ -451,7 +451,7 @@ func (d *deletion) users(ctx context.Context) error {
 
 // ledger deletes the ledger, once the evidence log has what the account owes by it.
 func (d *deletion) ledger(ctx context.Context) error {
-	lines := d.store.Accounts().Lines(ctx, d.id, time.Time{}, now().AddDate(1, 0, 0))
+	lines := d.store.Accounts().Lines(ctx, d.id, time.Time{}, now(ctx).AddDate(1, 0, 0))
 	if d.how.DryRun {
 		return deleteFrom(ctx, d, lines, all, &d.done.Lines, nil)
 	}
@@ -493,7 +493,7 @@ func (d *deletion) ledger(ctx context.Context) error {
 
 // nextMonth returns the time of the account's first line from a time on.
 func (d *deletion) nextMonth(ctx context.Context, from time.Time) (at time.Time, found bool, err error) {
-	for line, err := range d.store.Accounts().Lines(ctx, d.id, from, now().AddDate(1, 0, 0)) {
+	for line, err := range d.store.Accounts().Lines(ctx, d.id, from, now(ctx).AddDate(1, 0, 0)) {
 		return line.At, err == nil, err
 	}
 	return time.Time{}, false, nil

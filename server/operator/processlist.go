@@ -67,7 +67,7 @@ func (s *Service) Processes(ctx context.Context, filter ProcessFilter, each func
 }
 
 func (s *Service) processesOf(ctx context.Context, of portal.Listing, filter ProcessFilter, each func(ListedProcess) error) error {
-	after, at := portal.Position{}, now()
+	after, at := portal.Position{}, now(ctx)
 	if !filter.CreatedAfter.IsZero() {
 		after.CreatedAt = filter.CreatedAfter.Truncate(time.Microsecond).Add(time.Microsecond)
 	}
@@ -110,7 +110,7 @@ func (s *Service) DeleteProcess(ctx context.Context, id string) (ListedProcess, 
 	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, portal.ErrNotFound) {
 		return ListedProcess{}, noProcess(id)
 	}
-	return listed(p, now()), err
+	return listed(p, now(ctx)), err
 }
 
 // removing returns the server's service of processes, or one that only removes them. Nothing that it stores is sealed.
@@ -131,5 +131,5 @@ func (s *Service) removingBoth() (*portal.Service, *signing.Service) {
 	return portal.New(owner, requests), requests
 }
 
-// now has the precision that every backend keeps.
-func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
+// now is the time, in the form that backends keep.
+func now(ctx context.Context) time.Time { return storage.Clock(nil).Now(ctx) }

@@ -37,10 +37,10 @@ const rare = 60
 func filled(b *testing.B, open func() (storage.Transactor, portal.Store), size int) portal.Store {
 	b.Helper()
 	tx, store := open()
-	const step = 1000
+	const step = 20_000
 	for i := 0; i < size; i += step {
 		transact(b, tx, func(ctx context.Context) error {
-			for j := i; j < i+step; j++ {
+			for j := i; j < min(i+step, size); j++ {
 				if err := store.CreateProcess(ctx, numbered(j, size)); err != nil {
 					return err
 				}
