@@ -26,8 +26,7 @@ type listedProcess struct {
 // listProcesses is GET /api/v1/portal/signing-processes (spec 4.8).
 func (a *api) listProcesses(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
 	q, faults := readProcessQuery(r.URL.RawQuery)
-	page, err := a.Portal.List(r.Context(), caller.AccountID, q)
-	for field, messages := range invalidFields(err) {
+	for field, messages := range invalidFields(q.Check()) {
 		if faults[field] == nil {
 			faults[field] = messages
 		}
@@ -35,6 +34,7 @@ func (a *api) listProcesses(w http.ResponseWriter, r *http.Request, caller accou
 	if len(faults) > 0 {
 		return invalid(faults)
 	}
+	page, err := a.Portal.List(r.Context(), caller.AccountID, q)
 	if err != nil {
 		return err
 	}

@@ -55,6 +55,12 @@ func (s *Service) List(ctx context.Context, account string, q Query) (Page, erro
 	return page, nil
 }
 
+// Check returns what is wrong with the query: [*InvalidError].
+func (q Query) Check() error {
+	_, err := q.position()
+	return err
+}
+
 // position returns the position that the page comes after. [*InvalidError].
 func (q Query) position() (Position, error) {
 	var f faults

@@ -120,14 +120,18 @@ func (s *Service) DeleteAccount(ctx context.Context, id string, how Deletion, pr
 		}
 	}
 	for range mostPasses {
-		if err := d.pass(ctx); err != nil {
+		before := d.done
+		if err := d.pass(ctx); err != nil || how.DryRun {
 			return err
+		}
+		if d.done != before { // calls that had begun before the account was closed may have added something since
+			continue
 		}
 		if gone, err := d.last(ctx); err != nil || gone {
 			return err
 		}
 	}
-	return fmt.Errorf("clients, processes or subscriptions are added to account %s all the time", id)
+	return fmt.Errorf("something is added to account %s all the time", id)
 }
 
 // underWay counts the signing requests of the account whose result is not known, or not delivered.
@@ -175,11 +179,8 @@ func (d *deletion) pass(ctx context.Context) error {
 	return d.progress(d.done)
 }
 
-// last deletes the account if nothing was added to it meanwhile, and reports whether it did. A dry run ends here.
+// last deletes the account if nothing was added to it meanwhile, and reports whether it did.
 func (d *deletion) last(ctx context.Context) (gone bool, err error) {
-	if d.how.DryRun {
-		return true, nil
-	}
 	err = d.store.InTx(ctx, func(ctx context.Context) error {
 		gone = false
 		if _, err := d.store.Accounts().Account(ctx, d.id); err != nil {
@@ -195,6 +196,10 @@ func (d *deletion) last(ctx context.Context) (gone bool, err error) {
 		}
 		users, err := d.store.Sandbox().Users(ctx, d.id)
 		if err != nil || len(users) > 0 {
+			return err
+		}
+		requests, err := d.store.Requests().Abandoned(ctx, d.id, now(ctx).Add(time.Hour), 1)
+		if err != nil || len(requests) > 0 {
 			return err
 		}
 		for _, origin := range origins {
