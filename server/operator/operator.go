@@ -13,7 +13,10 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
@@ -28,6 +31,11 @@ type Operator interface {
 	// Statement returns what an account owes for the month in which the time is.
 	Statement(ctx context.Context, account string, month time.Time) (account.Statement, error)
 
+	// DeleteAccount deletes an account with all that belongs to it, or counts that. It calls progress with what it has
+	// deleted so far, again and again and at the end. After an error it may be called again, and goes on. The evidence
+	// log stays.
+	DeleteAccount(ctx context.Context, account string, how Deletion, progress func(AccountContent) error) error
+
 	CreateClient(ctx context.Context, account, name string, scopes []string) (account.Client, string, error)
 	Clients(ctx context.Context, account string) ([]account.Client, error)
 	DeleteClient(ctx context.Context, id string) error
@@ -37,6 +45,11 @@ type Operator interface {
 
 	// Process returns a process of any account and origin as it is now.
 	Process(ctx context.Context, id string) (Process, error)
+	// Processes calls each with the processes that a filter chooses, account by account and those of each in the order
+	// of creation.
+	Processes(ctx context.Context, filter ProcessFilter, each func(ListedProcess) error) error
+	// DeleteProcess deletes a process with its document, as the API does, and returns what it was.
+	DeleteProcess(ctx context.Context, id string) (ListedProcess, error)
 	// ResendProcess makes the invitations of a process again, and returns how many. The links are
 	// sealed with the first key of the file, or by the server.
 	ResendProcess(ctx context.Context, masterKeyFile, id string) (int, error)
@@ -90,6 +103,9 @@ var (
 type Store interface {
 	storage.Transactor
 	Accounts() account.Store
+	BusySignals() busysignal.Store
+	Requests() signing.Store
+	Sandbox() sandbox.Store
 	Processes() portal.Store
 	Documents() storage.Documents
 	Webhooks() delivery.Store

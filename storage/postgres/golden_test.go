@@ -15,7 +15,7 @@ import (
 	"github.com/innsigli/innsigli/storage/storagetest"
 )
 
-// goldenFile has the rows of all tables of schema 11.
+// goldenFile has the rows of all tables of this version's schema.
 //
 // The blocks of a golden file are separated by empty lines. A block of one line is the name of a
 // table. Each block after it is a row of that table, and each line of it is a column and its

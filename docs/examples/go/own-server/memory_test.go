@@ -373,6 +373,9 @@ func (a accounts) AddAccount(ctx context.Context, v account.Account) error {
 func (a accounts) UpdateAccount(ctx context.Context, v account.Account) error {
 	return change(ctx, a.memory, &a.data.accounts, v.ID, &v)
 }
+func (a accounts) DeleteAccount(ctx context.Context, id string) error {
+	return change(ctx, a.memory, &a.data.accounts, id, nil)
+}
 func (a accounts) Client(ctx context.Context, id string) (account.Client, error) {
 	return get(ctx, a.memory, &a.data.clients, id)
 }
@@ -405,6 +408,10 @@ func (a accounts) DeleteExpiredTokens(ctx context.Context, now time.Time, limit 
 func (a accounts) AddLine(ctx context.Context, l account.Line) error {
 	return add(ctx, a.memory, &a.data.lines, l.ID, l)
 }
+func (a accounts) DeleteLines(ctx context.Context, of string, limit int) (int, error) {
+	return removeFirst(ctx, a.memory, &a.data.lines, limit, func(l account.Line) string { return l.ID },
+		func(l account.Line) bool { return l.Account == of }, func(x, y account.Line) int { return x.At.Compare(y.At) })
+}
 func (a accounts) Lines(ctx context.Context, of string, from, to time.Time) iter.Seq2[account.Line, error] {
 	all, err := list(ctx, a.memory, &a.data.lines, func(l account.Line) bool { return l.Account == of && !l.At.Before(from) && l.At.Before(to) })
 	slices.SortStableFunc(all, func(x, y account.Line) int { return x.At.Compare(y.At) })
@@ -421,6 +428,9 @@ func (s signals) AddSignal(ctx context.Context, v busysignal.Signal) error {
 }
 func (s signals) UpdateSignal(ctx context.Context, v busysignal.Signal) error {
 	return change(ctx, s.memory, &s.data.signals, v.ID, &v)
+}
+func (s signals) DeleteSignal(ctx context.Context, id string) error {
+	return change(ctx, s.memory, &s.data.signals, id, nil)
 }
 func (s signals) DeleteUnusedSignals(ctx context.Context, lastUse time.Time, limit int) (int, error) {
 	return removeFirst(ctx, s.memory, &s.data.signals, limit, func(v busysignal.Signal) string { return v.ID },
@@ -534,6 +544,15 @@ func (u users) UserByKennitala(ctx context.Context, of, kennitala string) (sandb
 		return v.Account == of && idp.NormalKennitala(v.Kennitala) == kennitala
 	}))
 }
+func (u users) DeleteUser(ctx context.Context, of, id string) error {
+	if u.joined(ctx) == nil {
+		return storage.ErrNoTx
+	}
+	if _, err := u.User(ctx, of, id); err != nil {
+		return err
+	}
+	return change(ctx, u.memory, &u.data.users, id, nil)
+}
 func (u users) UserByPhone(ctx context.Context, of, phone string) (sandbox.User, error) {
 	return first(list(ctx, u.memory, &u.data.users, func(v sandbox.User) bool { return v.Account == of && v.Phone == phone }))
 }
@@ -607,6 +626,19 @@ func (w webhooks) DeleteAttempts(ctx context.Context, before time.Time, limit in
 	}
 	return n, err
 }
+func (w webhooks) DeleteAttemptsOf(ctx context.Context, subscription string, limit int) (n int, err error) {
+	if w.joined(ctx) == nil {
+		return 0, storage.ErrNoTx
+	}
+	rows := seen(ctx, w.memory, &w.data.attempts)
+	for key := range rows {
+		if n < limit && rows[key].value().Subscription == subscription {
+			err = errors.Join(err, put(ctx, w.memory, &w.data.attempts, key, nil))
+			n++
+		}
+	}
+	return n, err
+}
 func (w webhooks) AddDropped(ctx context.Context, d delivery.Dropped) error {
 	return put(ctx, w.memory, &w.data.dropped, [2]string{d.Subscription, d.Event}, &d)
 }
@@ -673,6 +705,37 @@ func (s processes) Unopened(ctx context.Context, until time.Time, limit int) ([]
 		return !p.UnopenedUntil().IsZero() && !p.UnopenedUntil().After(until)
 	})
 	slices.SortStableFunc(all, func(x, y portal.Process) int { return x.UnopenedUntil().Compare(y.UnopenedUntil()) })
+	return atMost(all, limit), err
+}
+func (s processes) ListProcesses(ctx context.Context, of portal.Listing, after portal.Position, limit int) ([]portal.Process, error) {
+	place := func(p portal.Process) portal.Position { return portal.Position{CreatedAt: p.CreatedAt, ID: p.ID} }
+	order := func(x, y portal.Position) int {
+		return cmp.Or(x.CreatedAt.Compare(y.CreatedAt), cmp.Compare(x.ID, y.ID))
+	}
+	all, err := list(ctx, s.memory, &s.data.processes, func(p portal.Process) bool {
+		return p.Account == of.Account && p.Origin == of.Origin && (of.Status == "" || p.NotedStatus() == of.Status) && order(place(p), after) > 0
+	})
+	slices.SortFunc(all, func(x, y portal.Process) int { return order(place(x), place(y)) })
+	return atMost(all, limit), err
+}
+func (s processes) Overdue(ctx context.Context, before time.Time) iter.Seq2[portal.Process, error] {
+	all, err := list(ctx, s.memory, &s.data.processes, func(p portal.Process) bool {
+		return p.NotedStatus() == portal.Waiting && p.WaitsUntil().Before(before)
+	})
+	slices.SortStableFunc(all, func(x, y portal.Process) int { return x.WaitsUntil().Compare(y.WaitsUntil()) })
+	return sequence(all, err)
+}
+func (s processes) Ended(ctx context.Context, before time.Time, limit int) ([]portal.Process, error) {
+	ended := func(p portal.Process) time.Time {
+		if p.EndedAt.IsZero() {
+			return p.CreatedAt
+		}
+		return p.EndedAt
+	}
+	all, err := list(ctx, s.memory, &s.data.processes, func(p portal.Process) bool {
+		return p.NotedStatus() != portal.Waiting && ended(p).Before(before)
+	})
+	slices.SortStableFunc(all, func(x, y portal.Process) int { return ended(x).Compare(ended(y)) })
 	return atMost(all, limit), err
 }
 func (s processes) CreateKey(ctx context.Context, k portal.Key) error {
