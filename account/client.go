@@ -16,7 +16,7 @@ import (
 // [ErrNotFound], [ErrInvalid], [ErrInvalidScope].
 func (s *Service) CreateClient(ctx context.Context, accountID, name string, scopes []string) (Client, string, error) {
 	secret := newSecret()
-	c, err := newClient(Client{ID: uuid.NewString(), AccountID: accountID, Name: name, Scopes: scopes}, secret)
+	c, err := newClient(Client{ID: uuid.NewString(), AccountID: accountID, Name: name, Scopes: scopes}, secret, s.now(ctx))
 	if err != nil {
 		return Client{}, "", err
 	}
@@ -32,7 +32,7 @@ func (s *Service) CreateClient(ctx context.Context, accountID, name string, scop
 // package comment. Errors: those of CreateClient, and [ErrExists] when the id has another
 // secret or belongs to another account.
 func (s *Service) EnsureClient(ctx context.Context, c Client, secret string) (Client, error) {
-	c, err := newClient(c, secret)
+	c, err := newClient(c, secret, s.now(ctx))
 	if err != nil {
 		return Client{}, err
 	}
@@ -81,7 +81,7 @@ func (s *Service) add(ctx context.Context, c Client) error {
 }
 
 // newClient completes what the caller of CreateClient or EnsureClient said.
-func newClient(c Client, secret string) (Client, error) {
+func newClient(c Client, secret string, now time.Time) (Client, error) {
 	if err := errors.Join(validName(c.Name), validCredential("client id", c.ID), validCredential("client secret", secret)); err != nil {
 		return Client{}, err
 	}
@@ -89,7 +89,7 @@ func newClient(c Client, secret string) (Client, error) {
 	if err != nil {
 		return Client{}, fmt.Errorf("account: client %q: %w", c.Name, err)
 	}
-	c.Scopes, c.CreatedAt, c.UsedAt = scopes, now(), time.Time{}
+	c.Scopes, c.CreatedAt, c.UsedAt = scopes, now, time.Time{}
 	c.Secrets = []Secret{{ID: FirstSecret, Hash: hashed(secret), CreatedAt: c.CreatedAt}}
 	return c, nil
 }

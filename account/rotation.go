@@ -26,7 +26,7 @@ func (s *Service) Secrets(ctx context.Context, clientID string) ([]Secret, error
 // other one stays as it is. Errors: [ErrNotFound], [ErrTwoSecrets].
 func (s *Service) AddSecret(ctx context.Context, clientID string) (Secret, string, error) {
 	value := newSecret()
-	added := Secret{ID: newSecretID(), Hash: hashed(value), CreatedAt: now()}
+	added := Secret{ID: newSecretID(), Hash: hashed(value), CreatedAt: s.now(ctx)}
 	err := s.changeClient(ctx, clientID, func(c *Client) error {
 		if len(c.Secrets) >= maxSecrets {
 			return ErrTwoSecrets

@@ -16,6 +16,8 @@ type Options struct {
 	// Quota is the document storage of new accounts in bytes; 0 is
 	// [DefaultQuota].
 	Quota int64
+	// Now tells the time; nil is the machine's clock.
+	Now storage.Clock
 }
 
 // Service is the rules of accounts, clients and tokens over a [Store].
@@ -23,6 +25,7 @@ type Service struct {
 	store Store
 	tx    storage.Transactor
 	quota int64
+	clock storage.Clock
 }
 
 // New returns a service over a store and the transactions that it takes part in.
@@ -30,7 +33,7 @@ func New(store Store, tx storage.Transactor, opts Options) *Service {
 	if opts.Quota <= 0 {
 		opts.Quota = DefaultQuota
 	}
-	return &Service{store: store, tx: tx, quota: opts.Quota}
+	return &Service{store: store, tx: tx, quota: opts.Quota, clock: opts.Now}
 }
 
 // CreateAccount makes an account with no payment method. Its name is 1 to 256
@@ -39,7 +42,7 @@ func (s *Service) CreateAccount(ctx context.Context, name string) (Account, erro
 	if err := validName(name); err != nil {
 		return Account{}, err
 	}
-	a := Account{ID: uuid.NewString(), Name: name, Quota: s.quota, CreatedAt: now()}
+	a := Account{ID: uuid.NewString(), Name: name, Quota: s.quota, CreatedAt: s.now(ctx)}
 	err := s.tx.InTx(ctx, func(ctx context.Context) error {
 		return s.store.AddAccount(ctx, a)
 	})
@@ -56,7 +59,7 @@ func (s *Service) EnsureAccount(ctx context.Context, id, name string, paymentMet
 	if err := errors.Join(validID(id), validName(name)); err != nil {
 		return Account{}, err
 	}
-	fresh := Account{ID: id, Name: name, PaymentMethod: paymentMethod, Quota: s.quota, CreatedAt: now()}
+	fresh := Account{ID: id, Name: name, PaymentMethod: paymentMethod, Quota: s.quota, CreatedAt: s.now(ctx)}
 	var a Account
 	err := s.ensure(ctx, func(ctx context.Context) error {
 		var err error
@@ -150,7 +153,4 @@ func fault(doing string, err error) error {
 	}
 }
 
-// now has the precision that every backend keeps.
-func now() time.Time {
-	return time.Now().UTC().Truncate(time.Microsecond)
-}
+func (s *Service) now(ctx context.Context) time.Time { return s.clock.Now(ctx) }

@@ -27,9 +27,9 @@ func (s *Service) Issue(ctx context.Context, clientID, secret string, scopes []s
 		return Token{}, err
 	}
 	value := newSecret()
-	record := newToken(client, proof, value, granted, latest(now(), client.CreatedAt))
+	record := newToken(client, proof, value, granted, latest(s.now(ctx), client.CreatedAt))
 	err = s.tx.InTx(ctx, func(ctx context.Context) error {
-		if err := s.use(ctx, client, proof, now()); err != nil {
+		if err := s.use(ctx, client, proof, s.now(ctx)); err != nil {
 			return err
 		}
 		return s.store.AddToken(ctx, record)
@@ -72,7 +72,7 @@ func (s *Service) Authenticate(ctx context.Context, bearer string) (Caller, erro
 	if err != nil {
 		return Caller{}, tokenFault(err)
 	}
-	if !token.good(client, now()) {
+	if !token.good(client, s.now(ctx)) {
 		return Caller{}, ErrInvalidToken
 	}
 	return Caller{AccountID: token.AccountID, ClientID: token.ClientID, Scopes: token.Scopes}, nil
@@ -82,7 +82,7 @@ func (s *Service) Authenticate(ctx context.Context, bearer string) (Caller, erro
 // how many; when there were any, there may be more.
 func (s *Service) Sweep(ctx context.Context) (swept int, err error) {
 	err = s.tx.InTx(ctx, func(ctx context.Context) error {
-		swept, err = s.store.DeleteExpiredTokens(ctx, now(), sweepLimit)
+		swept, err = s.store.DeleteExpiredTokens(ctx, s.now(ctx), sweepLimit)
 		return err
 	})
 	if err != nil {

@@ -7,7 +7,7 @@
 // itself. Nobody has to be trusted to release: a hold ends by itself after
 // [HoldFor]. A signal that nothing used for a year is deleted (spec 3.11).
 //
-//	signals := busysignal.New(store, tx)
+//	signals := busysignal.New(store, tx, busysignal.Options{})
 //	id, err := signals.Create(ctx, account)
 //
 //	err = signals.Take(ctx, account, id, busysignal.Holder{ID: request})

@@ -25,7 +25,7 @@ func ExampleService_Take() {
 	defer db.Close()
 
 	ctx := context.Background()
-	signals := busysignal.New(db.BusySignals(), db)
+	signals := busysignal.New(db.BusySignals(), db, busysignal.Options{})
 	signal, err := signals.Create(ctx, "my account")
 	if err != nil {
 		log.Fatal(err)

@@ -38,16 +38,23 @@ type Store interface {
 type Service struct {
 	store Store
 	tx    storage.Transactor
+	clock storage.Clock
+}
+
+// Options of a [Service]; the zero value is right for most.
+type Options struct {
+	// Now tells the time; nil is the machine's clock.
+	Now storage.Clock
 }
 
 // New returns a service over a store and the transactions that it takes part in.
-func New(store Store, tx storage.Transactor) *Service {
-	return &Service{store: store, tx: tx}
+func New(store Store, tx storage.Transactor, o Options) *Service {
+	return &Service{store: store, tx: tx, clock: o.Now}
 }
 
 // Create makes a free signal of the account and returns its id.
 func (s *Service) Create(ctx context.Context, account string) (string, error) {
-	now := now()
+	now := s.now(ctx)
 	signal := Signal{ID: uuid.NewString(), Account: account, CreatedAt: now, UsedAt: now}
 	err := s.tx.InTx(ctx, func(ctx context.Context) error {
 		return s.store.AddSignal(ctx, signal)
@@ -63,7 +70,7 @@ func (s *Service) Create(ctx context.Context, account string) (string, error) {
 // account's signal, and [HeldError].
 func (s *Service) Take(ctx context.Context, account, id string, h Holder) error {
 	return s.tx.InTx(ctx, func(ctx context.Context) error {
-		now := now()
+		now := s.now(ctx)
 		signal, err := s.store.Signal(ctx, id)
 		if errors.Is(err, storage.ErrNotFound) {
 			return ErrNotFound
@@ -106,7 +113,7 @@ func (s *Service) Release(ctx context.Context, id, holderID string) error {
 // time, and says how many; when there were any, there may be more.
 func (s *Service) Sweep(ctx context.Context) (swept int, err error) {
 	err = s.tx.InTx(ctx, func(ctx context.Context) error {
-		swept, err = s.store.DeleteUnusedSignals(ctx, lastUse(now()), sweepLimit)
+		swept, err = s.store.DeleteUnusedSignals(ctx, lastUse(s.now(ctx)), sweepLimit)
 		return err
 	})
 	if err != nil {
@@ -115,7 +122,4 @@ func (s *Service) Sweep(ctx context.Context) (swept int, err error) {
 	return swept, nil
 }
 
-// now has the precision that every backend keeps.
-func now() time.Time {
-	return time.Now().UTC().Truncate(time.Microsecond)
-}
+func (s *Service) now(ctx context.Context) time.Time { return s.clock.Now(ctx) }

@@ -24,7 +24,7 @@ func bubble(t *testing.T, test func(t *testing.T, s *busysignal.Service, db *bol
 			t.Fatal(err)
 		}
 		defer db.Close()
-		test(t, busysignal.New(db.BusySignals(), db), db)
+		test(t, busysignal.New(db.BusySignals(), db, busysignal.Options{}), db)
 	})
 }
 
@@ -212,6 +212,22 @@ func TestOfManyThatTakeASignalOneHoldsIt(t *testing.T) {
 		}
 		if err := group.Wait(); err != nil || len(won) != 1 {
 			t.Errorf("%d hold it, error %v", len(won), err)
+		}
+	})
+}
+
+// The service acts at the time of its clock: a hold of ten minutes is over when the clock has been moved on.
+func TestClockThatIsMoved(t *testing.T) {
+	bubble(t, func(t *testing.T, _ *busysignal.Service, db *bolt.DB) {
+		now := time.Now()
+		s := busysignal.New(db.BusySignals(), db, busysignal.Options{Now: func(context.Context) time.Time { return now }})
+		id := create(t, s)
+		if take(t, s, id, "first") || !take(t, s, id, "second") {
+			t.Fatal("the first request did not hold the signal alone")
+		}
+		now = now.Add(time.Hour)
+		if take(t, s, id, "second") {
+			t.Error("the first request held the signal an hour later")
 		}
 	})
 }

@@ -119,7 +119,7 @@ func (c refusingNotifier) Notification(*http.Request) (string, func(idp.State) b
 	return "", nil, c.err
 }
 
-func (refusingNews) News(context.Context, string, func(idp.State) bool) error { return nil }
+func (refusingNews) Notified(context.Context, string, func(idp.State) bool) error { return nil }
 
 // answer returns the answer to the call.
 func (c failingCall) answer() *httptest.ResponseRecorder {

@@ -142,10 +142,10 @@ func serve(t *testing.T, listener net.Listener, dial func(context.Context, strin
 }
 
 func (s *server) handler(t *testing.T, db *fallible, w wiring) http.Handler {
-	signals := busysignal.New(db.BusySignals(), db)
-	options := signing.Options{Expiry: sandbox.Expiry, Interval: time.Second, AnyPace: true, Sources: s.people.Sources, Alone: true}
+	signals := busysignal.New(db.BusySignals(), db, busysignal.Options{})
+	options := signing.Options{Expiry: sandbox.Expiry, Interval: time.Second, IgnoreInterval: true, Sources: s.people.Sources, SingleProcess: true}
 	if w.production {
-		options = signing.Options{Sources: s.people.Sources, Alone: true}
+		options = signing.Options{Sources: s.people.Sources, SingleProcess: true}
 	}
 	options.Renderer = w.renderer
 	var provider idp.Provider = s.people

@@ -80,7 +80,7 @@ type Notifier interface {
 // News is told of a conversation of which there is news. signing.ErrFinished: there is no
 // such conversation, or the news is not authentic. *signing.Service is one.
 type News interface {
-	News(ctx context.Context, key string, authentic func(idp.State) bool) error
+	Notified(ctx context.Context, key string, authentic func(idp.State) bool) error
 }
 
 // Config says what the API is made of. What is nil serves nothing: its paths do not exist, and are answered 404.

@@ -25,7 +25,7 @@ func (a *api) notified(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="innsigli"`)
 		return new(noNotification)
 	}
-	if err := a.News.News(r.Context(), key, authentic); err != nil {
+	if err := a.News.Notified(r.Context(), key, authentic); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

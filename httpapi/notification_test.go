@@ -31,7 +31,7 @@ func (pinging) Notification(r *http.Request) (key string, authentic func(idp.Sta
 // waiting are the conversations that somebody waits for, with their secrets.
 type waiting map[string]string
 
-func (w waiting) News(_ context.Context, key string, authentic func(idp.State) bool) error {
+func (w waiting) Notified(_ context.Context, key string, authentic func(idp.State) bool) error {
 	switch secret, ok := w[key]; {
 	case key == "unlucky":
 		return storage.ErrUnavailable

@@ -27,14 +27,14 @@ func (s *Service) Create(ctx context.Context, d Draft) (View, error) {
 	p, err := s.create(ctx, d)
 	if p.Document != d.Document && !errors.Is(err, storage.ErrUnavailable) { // else it is swept, unless it was kept
 		dropErr := s.signing.Discard(ctx, d.Document)
-		if err == nil && !storage.Passing(dropErr) {
+		if err == nil && !storage.IsTemporary(dropErr) {
 			err = dropErr
 		}
 	}
 	if err != nil {
 		return View{}, err
 	}
-	return p.view(now()), nil
+	return p.view(s.now(ctx)), nil
 }
 
 // create makes the process, or finds the one that the same key made.
@@ -82,7 +82,7 @@ func (s *Service) make(ctx context.Context, d Draft, reserved *Key) (Process, er
 		return Process{}, err
 	}
 	failpoint.Here("portal/planned")
-	p := d.process(stamps, now())
+	p := d.process(stamps, s.now(ctx))
 	err = storage.InTx(context.WithoutCancel(ctx), s.tx, func(ctx context.Context) error {
 		if err := s.use(ctx, reserved, p.ID); err != nil {
 			return err

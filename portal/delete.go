@@ -37,7 +37,7 @@ func (s *Service) Delete(ctx context.Context, account, id string) error {
 // of a request locks the request before the process. [errOvertaken] if another turn has begun since.
 func (s *Service) delete(ctx context.Context, was *Process) error {
 	e := process.Delete{}
-	effects, err := was.apply(e, now())
+	effects, err := was.apply(e, s.now(ctx))
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func (s records) emit(ctx context.Context, p *Process, eventType string, body an
 	if s.options.Events == nil || p.Origin != API {
 		return nil
 	}
-	if err := s.options.Events.Emit(ctx, p.Account, eventType, now(), body); err != nil {
+	if err := s.options.Events.Emit(ctx, p.Account, eventType, s.now(ctx), body); err != nil {
 		return fmt.Errorf("portal: sending the event: %w", err)
 	}
 	return nil

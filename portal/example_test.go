@@ -40,11 +40,11 @@ func Example() {
 	owner := portal.NewOwner(db.Processes(), db, db.Documents(), db.EvidenceLog(), purse{accounts}, portal.Options{
 		TestPeople: testPeople{db.Sandbox()},
 	})
-	requests := signing.New(db.Requests(), db, db.Documents(), db.Jobs(), db.EvidenceLog(), people, busysignal.New(db.BusySignals(), db), signing.Options{
-		Sources:  people.Sources,
-		AnyPace:  true,
-		Owner:    owner,
-		Renderer: blank{}, // stamp/pdfium, outside of an example
+	requests := signing.New(db.Requests(), db, db.Documents(), db.Jobs(), db.EvidenceLog(), people, busysignal.New(db.BusySignals(), db, busysignal.Options{}), signing.Options{
+		Sources:        people.Sources,
+		IgnoreInterval: true,
+		Owner:          owner,
+		Renderer:       blank{}, // stamp/pdfium, outside of an example
 	})
 	processes := portal.New(owner, requests)
 

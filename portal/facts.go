@@ -72,7 +72,7 @@ func (s records) record(ctx context.Context, p *Process, kind string, facts any)
 	if err != nil {
 		return fmt.Errorf("portal: encoding evidence: %w", err)
 	}
-	err = s.log.Record(ctx, storage.Entry{Subject: p.ID, Account: p.Account, Kind: kind, At: now(), Facts: encoded})
+	err = s.log.Record(ctx, storage.Entry{Subject: p.ID, Account: p.Account, Kind: kind, At: s.now(ctx), Facts: encoded})
 	if err != nil {
 		return fmt.Errorf("portal: recording evidence: %w", err)
 	}

@@ -68,8 +68,8 @@ func newService(t *testing.T, w wiring) *service {
 		options.TestPeople = nil
 	}
 	owner := portal.NewOwner(store, s.news, db.Documents(), db.EvidenceLog(), purse{s.accounts}, options)
-	s.signing = signing.New(db.Requests(), s.news, db.Documents(), db.Jobs(), db.EvidenceLog(), provider, busysignal.New(db.BusySignals(), s.news), signing.Options{
-		Expiry: sandbox.Expiry, Interval: time.Second, AnyPace: true, Sources: s.people.Sources, Alone: true,
+	s.signing = signing.New(db.Requests(), s.news, db.Documents(), db.Jobs(), db.EvidenceLog(), provider, busysignal.New(db.BusySignals(), s.news, busysignal.Options{}), signing.Options{
+		Expiry: sandbox.Expiry, Interval: time.Second, IgnoreInterval: true, Sources: s.people.Sources, SingleProcess: true,
 		Renderer: blank{}, Owner: owner, Ledger: s.accounts,
 	})
 	var signer portal.Signing = s.signing

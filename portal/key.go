@@ -21,7 +21,7 @@ const (
 // was made with it before, or empty. [ErrKeyReused], [ErrKeyInUse].
 func (s *Service) reserve(ctx context.Context, client string, with DraftKey) (reserved Key, made string, err error) {
 	err = storage.InTx(ctx, s.tx, func(ctx context.Context) error {
-		now := now()
+		now := s.now(ctx)
 		made = ""
 		reserved = Key{Client: client, Value: with.Value, Fingerprint: with.Fingerprint, CreatedAt: now, Until: now.Add(reservedFor)}
 		was, err := s.store.Key(ctx, client, with.Value)
@@ -76,7 +76,7 @@ func (s *Service) hold(ctx context.Context, reserved Key) (stop func()) {
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
-				_ = s.changeKey(ctx, reserved, func(k *Key) { k.Until = now().Add(reservedFor) })
+				_ = s.changeKey(ctx, reserved, func(k *Key) { k.Until = s.now(ctx).Add(reservedFor) })
 			}
 		}
 	}()

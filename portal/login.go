@@ -22,7 +22,7 @@ func (s *Service) Login(ctx context.Context, token string, who Person) (processI
 			return found(err)
 		}
 		e := process.LogIn{Link: hash, Person: who}
-		effects, err := p.apply(e, now())
+		effects, err := p.apply(e, s.now(ctx))
 		if err != nil {
 			return err
 		}

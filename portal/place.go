@@ -33,7 +33,7 @@ func (s *Service) Linked(ctx context.Context, token string) (Place, error) {
 	if err != nil {
 		return Place{}, found(err)
 	}
-	return p.place(p.linked(hash), now())
+	return p.place(p.linked(hash), s.now(ctx))
 }
 
 // Place returns the place of a participant. [ErrNotFound].
@@ -42,7 +42,7 @@ func (s *Service) Place(ctx context.Context, process, participant string) (Place
 	if err != nil {
 		return Place{}, err
 	}
-	return p.place(p.participant(participant), now())
+	return p.place(p.participant(participant), s.now(ctx))
 }
 
 // place is that of one of the participants; nil: [ErrNotFound].

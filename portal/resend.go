@@ -16,7 +16,7 @@ func (s *Service) Resend(ctx context.Context, id string) (n int, err error) {
 		if err != nil {
 			return err
 		}
-		at := now()
+		at := s.now(ctx)
 		e := process.InviteAgain{NewLink: func() Link { return newLink(at) }}
 		effects, err := p.apply(e, at)
 		if err != nil {

@@ -72,6 +72,8 @@ type Options struct {
 	// KeepKeys is for how long a repetition with the same idempotency key is known as one; 0 is 24 h
 	// (spec 1.8).
 	KeepKeys time.Duration
+	// Now tells the time; nil is the machine's clock.
+	Now storage.Clock
 }
 
 // records is what the methods that store processes need.
@@ -108,5 +110,4 @@ type Service struct {
 // New returns a service whose signatures are made by the signing service that has the owner.
 func New(owner *Owner, signing Signing) *Service { return &Service{owner.records, signing} }
 
-// now has the precision that every backend keeps.
-func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
+func (s *records) now(ctx context.Context) time.Time { return s.options.Now.Now(ctx) }

@@ -50,7 +50,7 @@ func (s *Service) begin(ctx context.Context, processID, participant string, of b
 			return signing.Started{}, err
 		}
 		e, person := of(&p, "")
-		if err := p.state().Check(e, now()); err != nil {
+		if err := p.state().Check(e, s.now(ctx)); err != nil {
 			return signing.Started{}, err
 		}
 		started, err := s.signing.Start(ctx, s.startOf(&p, participant, person, of))
@@ -77,7 +77,7 @@ func (s *Service) startOf(p *Process, participant string, person idp.Person, of 
 				return err
 			}
 			e, _ := of(&p, request)
-			if err := p.state().Check(e, now()); err != nil {
+			if err := p.state().Check(e, s.now(ctx)); err != nil {
 				return err
 			}
 			if p.Turns+1 != o.number {

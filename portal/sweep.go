@@ -33,7 +33,7 @@ func (s *Service) Sweep(ctx context.Context) (int, error) {
 // others: then it looks at more of them. Its error is that of the first.
 func (s *Service) sweepLinks(ctx context.Context) (n int, err error) {
 	// A link is good up to and with its last moment.
-	until := now().Add(-time.Microsecond)
+	until := s.now(ctx).Add(-time.Microsecond)
 	failed := make(map[string]bool) // by process
 	for limit := linkBatch; ; limit *= 2 {
 		list, listErr := s.store.Unopened(ctx, until, limit)
@@ -48,7 +48,7 @@ func (s *Service) sweepLinks(ctx context.Context) (n int, err error) {
 			case one == nil:
 				n++
 			case errors.Is(one, ErrNotFound): // it was deleted meanwhile
-			case storage.Passing(one), ctx.Err() != nil:
+			case storage.IsTemporary(one), ctx.Err() != nil:
 				return n, one
 			default:
 				failed[p.ID] = true
@@ -67,7 +67,7 @@ func (s *Service) eraseLinks(ctx context.Context, id string) error {
 
 func (s *Service) sweepKeys(ctx context.Context) (n int, err error) {
 	err = storage.InTx(ctx, s.tx, func(ctx context.Context) error {
-		n, err = s.store.DeleteKeys(ctx, now().Add(-s.options.KeepKeys), keyBatch)
+		n, err = s.store.DeleteKeys(ctx, s.now(ctx).Add(-s.options.KeepKeys), keyBatch)
 		return err
 	})
 	if err != nil {

@@ -43,7 +43,7 @@ func (s *Service) Process(ctx context.Context, account, id string) (View, error)
 	if err != nil {
 		return View{}, err
 	}
-	return p.view(now()), nil
+	return p.view(s.now(ctx)), nil
 }
 
 // Document opens the document of a process as it is now, whatever the status of the process, with its
@@ -102,7 +102,7 @@ func (s records) change(ctx context.Context, id string, e process.Event) error {
 // applyTo applies an event to a process that was read in the transaction of ctx, carries out its effects
 // and stores the process. It is not for [process.Delete], which [Service.delete] applies.
 func (s records) applyTo(ctx context.Context, p *Process, e process.Event) error {
-	effects, err := p.apply(e, now())
+	effects, err := p.apply(e, s.now(ctx))
 	if err != nil {
 		return err
 	}

@@ -18,10 +18,10 @@ import (
 // openAuthority reads the authority, which the first to open a sandbox makes. What
 // an earlier version stored gets the keys that it did not have, and is stored again:
 // they have to be the same at the next start.
-func openAuthority(ctx context.Context, store Store, tx storage.Transactor) (*sandboxca.Authority, error) {
+func openAuthority(ctx context.Context, store Store, tx storage.Transactor, clock storage.Clock) (*sandboxca.Authority, error) {
 	encoded, err := store.Authority(ctx)
 	if errors.Is(err, storage.ErrNotFound) {
-		encoded, err = makeAuthority(ctx, store, tx)
+		encoded, err = makeAuthority(ctx, store, tx, clock)
 	}
 	if err != nil {
 		return nil, err
@@ -58,8 +58,8 @@ func readAuthority(encoded []byte) (ca *sandboxca.Authority, current bool, err e
 }
 
 // makeAuthority makes the authority, unless another server was first.
-func makeAuthority(ctx context.Context, store Store, tx storage.Transactor) ([]byte, error) {
-	ca, err := sandboxca.New(time.Now())
+func makeAuthority(ctx context.Context, store Store, tx storage.Transactor, clock storage.Clock) ([]byte, error) {
+	ca, err := sandboxca.New(clock.Now(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (s *Sandbox) At(ctx context.Context, baseURL string) error {
 // Renew issues the authority's own certificates anew where they are about to expire. A
 // server that runs for long calls it now and then.
 func (s *Sandbox) Renew(ctx context.Context) error {
-	renewed, err := s.authority.Renew(time.Now())
+	renewed, err := s.authority.Renew(s.now(ctx))
 	if err != nil || !renewed {
 		return err
 	}
@@ -116,7 +116,7 @@ func (s *Sandbox) RootPEM() []byte { return s.authority.RootPEM() }
 // Issue certifies a key of somebody who is no user, as those are whom a simulated provider
 // stands for. The chain is the certificate and those above it, up to the root.
 func (s *Sandbox) Issue(name, kennitala string, public crypto.PublicKey) (chain []*x509.Certificate, err error) {
-	cert, err := s.authority.Issue(name, idp.NormalKennitala(kennitala), public, time.Now())
+	cert, err := s.authority.Issue(name, idp.NormalKennitala(kennitala), public, machineTime())
 	if err != nil {
 		return nil, err
 	}
@@ -126,20 +126,23 @@ func (s *Sandbox) Issue(name, kennitala string, public crypto.PublicKey) (chain 
 // Timestamp answers a DER TimeStampReq with a DER TimeStampResp (RFC 3161 2.4), also
 // one that cannot be read.
 func (s *Sandbox) Timestamp(request []byte) []byte {
-	return s.authority.Timestamp(request, time.Now())
+	return s.authority.Timestamp(request, machineTime())
 }
 
 // OCSP answers a DER OCSPRequest with a DER OCSPResponse (RFC 6960 4), also one that
 // cannot be read.
-func (s *Sandbox) OCSP(request []byte) []byte { return s.authority.OCSP(request, time.Now()) }
+func (s *Sandbox) OCSP(request []byte) []byte { return s.authority.OCSP(request, machineTime()) }
 
 // CRL is the DER revocation list of the issuing authority, and RootCRL that of the
 // root (RFC 5280 5).
-func (s *Sandbox) CRL() ([]byte, error) { return s.authority.CRL(time.Now()) }
+func (s *Sandbox) CRL() ([]byte, error) { return s.authority.CRL(machineTime()) }
 
 // RootCRL is described at [Sandbox.CRL].
-func (s *Sandbox) RootCRL() ([]byte, error) { return s.authority.RootCRL(time.Now()) }
+func (s *Sandbox) RootCRL() ([]byte, error) { return s.authority.RootCRL(machineTime()) }
 
 // Issuers are the issuing authority's certificate and the root's, as a DER SignedData
 // of certificates alone (RFC 5280 4.2.2.1).
 func (s *Sandbox) Issuers() ([]byte, error) { return s.authority.Issuers() }
+
+// machineTime is the time of what the authority issues for programs that compare it with their own clocks.
+func machineTime() time.Time { return time.Now() } // time: see above

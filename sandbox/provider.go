@@ -55,7 +55,7 @@ func (s *Sandbox) Begin(ctx context.Context, key string, p idp.Person, _ idp.Tex
 	if err != nil {
 		return idp.State{}, nil, err
 	}
-	now := time.Now().UTC()
+	now := s.now(ctx)
 	c := conversation{User: u.ID, Owner: u.Account, Method: p.Method, Began: now, Delay: u.Delay, Action: u.Action}
 	state := idp.State{Provider: providerName, Version: stateVersion, Key: key, Expires: now.Add(Expiry)}
 	if state, err = c.into(state); err != nil || c.Method == idp.App {
@@ -73,7 +73,7 @@ func (s *Sandbox) Sign(ctx context.Context, state idp.State, digests []ades.Dige
 	}
 	c.Digests = digests
 	if state, err = c.into(state); err != nil || c.Method == idp.SIM {
-		return state, c.waits(time.Now()), err
+		return state, c.waits(s.now(ctx)), err
 	}
 	event, err := s.sign(ctx, c)
 	return state, event, err
@@ -85,7 +85,7 @@ func (s *Sandbox) Poll(ctx context.Context, state idp.State) (idp.State, idp.Eve
 	if err != nil {
 		return state, nil, err
 	}
-	event := c.answer(time.Now(), state.Expires)
+	event := c.answer(s.now(ctx), state.Expires)
 	if event == nil {
 		if event, err = s.sign(ctx, c); err != nil {
 			return state, nil, err

@@ -55,6 +55,9 @@ type Store interface {
 type Options struct {
 	// Keys is the kind of key that new users get.
 	Keys KeyType
+	// Now tells the time at which users are made and answer; nil is the machine's clock, which the authority's
+	// timestamps and revocation data always have.
+	Now storage.Clock
 }
 
 // Sandbox is the service around the users. It may be used by several goroutines.
@@ -68,12 +71,14 @@ type Sandbox struct {
 // Open opens the sandbox in a store and makes its authority there if there is
 // none.
 func Open(ctx context.Context, store Store, tx storage.Transactor, options Options) (*Sandbox, error) {
-	ca, err := openAuthority(ctx, store, tx)
+	ca, err := openAuthority(ctx, store, tx, options.Now)
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: opening the authority: %w", err)
 	}
 	return &Sandbox{store, tx, options, ca}, nil
 }
+
+func (s *Sandbox) now(ctx context.Context) time.Time { return s.options.Now.Now(ctx) }
 
 // Create makes a user of the account. FullName, Kennitala and Phone are
 // required; their form is the caller's to check. [ErrUserExists].
@@ -81,7 +86,7 @@ func (s *Sandbox) Create(ctx context.Context, account string, p Profile) (User, 
 	if p.FullName == nil || p.Kennitala == nil || p.Phone == nil {
 		return User{}, errors.New("sandbox: user without full name, kennitala or phone")
 	}
-	now := time.Now().UTC()
+	now := s.now(ctx)
 	u := User{ID: uuid.NewString(), Account: account, Action: Success, CreatedAt: now, UpdatedAt: now}
 	u.apply(p)
 	u.CertifiedName = u.FullName
@@ -108,7 +113,7 @@ func (s *Sandbox) Update(ctx context.Context, account, id string, p Profile) err
 		if err != nil {
 			return err
 		}
-		now := time.Now().UTC()
+		now := s.now(ctx)
 		if u.apply(p) {
 			if err := s.certify(&u, now); err != nil {
 				return err

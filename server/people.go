@@ -25,7 +25,7 @@ type people struct {
 	login     page.Login       // nil: nobody can log in
 	users     *sandbox.Sandbox // nil but in a Sandbox
 	authority *sandbox.Sandbox // that issues their certificates; nil where others do
-	options   signing.Options  // Expiry, Interval and AnyPace of their requests
+	options   signing.Options  // Expiry, Interval and IgnoreInterval of their requests
 }
 
 // people finds those of the environment.
@@ -36,7 +36,7 @@ func (c Config) people(ctx context.Context) (people, error) {
 	switch c.Environment {
 	case Sandbox:
 		users, err := sandbox.Open(ctx, sealed.Sandbox(c.Backend.Sandbox(), c.MasterKey), c.Backend, sandbox.Options{Keys: c.TestKeys})
-		return people{provider: users, users: users, authority: users, options: signing.Options{Expiry: sandbox.Expiry, Interval: time.Second, AnyPace: true}}, err
+		return people{provider: users, users: users, authority: users, options: signing.Options{Expiry: sandbox.Expiry, Interval: time.Second, IgnoreInterval: true}}, err
 	case Trial:
 		return c.simulatedPeople(ctx)
 	}

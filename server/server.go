@@ -116,7 +116,7 @@ func (s *Server) assemble(ctx context.Context) (err error) {
 	s.observer = telemetry.Observer{Metrics: telemetry.NewMetrics(), Traces: telemetry.NewTraces(c.Traces)}
 	s.tx = s.observer.Transactor(b)
 	s.accounts = account.New(b.Accounts(), s.tx, account.Options{})
-	s.signals = busysignal.New(b.BusySignals(), s.tx)
+	s.signals = busysignal.New(b.BusySignals(), s.tx, busysignal.Options{})
 	s.assembleMail()
 	if err = s.assembleWebhooks(ctx); err != nil {
 		return err
@@ -203,8 +203,8 @@ func (s *Server) assembleSigning() {
 	options.Renderer = s.renderer
 	options.Sources = func() ades.Sources { return s.observer.Sources(sources()) }
 	options.AllowDigitalSignature = c.AllowDigitalSignature
-	options.Told = s.logStep
-	options.Alone = bucketsOf(b) == nil
+	options.OnStep = s.logStep
+	options.SingleProcess = bucketsOf(b) == nil
 	options.Keep = c.Retention.requests(now)
 	options.Owner, options.Ledger = owner, s.accounts
 	s.signing = signing.New(sealed.Requests(b.Requests(), c.MasterKey), s.tx, b.Documents(), b.Jobs(), b.EvidenceLog(), s.observer.Provider(s.people.provider), s.signals, options)

@@ -59,7 +59,7 @@ func TestEvidenceOfAStartThatFailed(t *testing.T) {
 		synctest.Wait()
 		id := s.lives()
 		s.tells(id, "signature.asked")
-		other := onStore(t, s.db, newPhone(t), signing.Options{Alone: true}) // to which all others are dead
+		other := onStore(t, s.db, newPhone(t), signing.Options{SingleProcess: true}) // to which all others are dead
 		time.Sleep(16 * time.Minute)
 		other.mustStart()
 		s.tells(id, "signature.asked", "signature.abandoned")

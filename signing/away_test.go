@@ -66,7 +66,7 @@ func goesAway(t *testing.T, o outing, format signing.Format) (went bool) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p, db := newPhone(t), &creating{DB: newStore(t)}
-		signal, err := busysignal.New(db.BusySignals(), db).Create(t.Context(), account)
+		signal, err := busysignal.New(db.BusySignals(), db, busysignal.Options{}).Create(t.Context(), account)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,7 +25,7 @@ func TestTraceOfAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, db := newPhone(t), newStore(t)
 		tx := &shaky{Transactor: db, outing: outing{at: -1, err: storage.ErrUnavailable}}
-		s := wired(t, db, db.Requests(), tx, p, signing.Options{AnyPace: true})
+		s := wired(t, db, db.Requests(), tx, p, signing.Options{IgnoreInterval: true})
 		id := s.mustStart()
 		answer := p.poll
 		p.poll = func(state idp.State) (idp.State, idp.Event, error) { return state, nil, errors.New("no answer") }

@@ -49,7 +49,7 @@ func (p *phone) cms(messageDigest []byte) []byte {
 
 func TestSignatureMadeOnThePhone(t *testing.T) {
 	t.Parallel()
-	s := newService(t, wholeCMS(t), signing.Options{AnyPace: true})
+	s := newService(t, wholeCMS(t), signing.Options{IgnoreInterval: true})
 	started, err := s.start()
 	if err != nil || started.Code != "0042" {
 		t.Fatalf("%+v, %v", started, err)
@@ -64,7 +64,7 @@ func TestSignatureMadeOnThePhone(t *testing.T) {
 // Such a signature is no baseline signature, and is not passed off as one.
 func TestLevelsOfSignaturesMadeOnThePhone(t *testing.T) {
 	t.Parallel()
-	s := newService(t, wholeCMS(t), signing.Options{AnyPace: true})
+	s := newService(t, wholeCMS(t), signing.Options{IgnoreInterval: true})
 	for _, level := range []ades.Level{ades.T, ades.LT, ades.LTA} {
 		if _, err := s.start(func(in *signing.Start) { in.Level = level }); !errors.Is(err, signing.ErrLevel) {
 			t.Errorf("%v: %v", level, err)
@@ -102,7 +102,7 @@ func TestWrongSignaturesMadeOnThePhone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := wholeCMS(t)
-			s := newService(t, p, signing.Options{AnyPace: true})
+			s := newService(t, p, signing.Options{IgnoreInterval: true})
 			row.change(p)
 			if r := s.poll(s.mustStart()); r.Code != row.want {
 				t.Errorf("%+v", r)

@@ -84,7 +84,7 @@ func TestSourceThatIsDownForTenMinutes(t *testing.T) {
 					p := newPhone(t)
 					o := newOutage(p.ca)
 					var told atomic.Int64
-					s := newService(t, p, signing.Options{Sources: o.sources, Told: func(_ context.Context, s signing.Step) {
+					s := newService(t, p, signing.Options{Sources: o.sources, OnStep: func(_ context.Context, s signing.Step) {
 						if s.Err != nil {
 							told.Add(1)
 						}
@@ -166,7 +166,7 @@ func TestPollsDoNotHammerASource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		o := newOutage(p.ca)
-		s := newService(t, p, signing.Options{Sources: o.sources, AnyPace: true})
+		s := newService(t, p, signing.Options{Sources: o.sources, IgnoreInterval: true})
 		o.cut(errTSADown, nil)
 		id := s.atLevel(ades.T)
 		for range 100 {

@@ -28,7 +28,7 @@ func once(t *testing.T) *phone {
 func TestContinue(t *testing.T) {
 	t.Parallel()
 	p := once(t)
-	s := newService(t, p, signing.Options{AnyPace: true})
+	s := newService(t, p, signing.Options{IgnoreInterval: true})
 	id := s.mustStart()
 	further := p.poll
 	p.poll = func(state idp.State) (idp.State, idp.Event, error) {
@@ -48,7 +48,7 @@ func TestContinue(t *testing.T) {
 func TestFaultAfterContinue(t *testing.T) {
 	t.Parallel()
 	p := once(t)
-	s := newService(t, p, signing.Options{AnyPace: true})
+	s := newService(t, p, signing.Options{IgnoreInterval: true})
 	id := s.mustStart()
 	further := p.poll
 	p.poll = func(state idp.State) (idp.State, idp.Event, error) {
@@ -75,7 +75,7 @@ func TestProviderWithoutEnd(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t)
 	p.poll = func(s idp.State) (idp.State, idp.Event, error) { return s, idp.Continue{}, nil }
-	s := newService(t, p, signing.Options{AnyPace: true})
+	s := newService(t, p, signing.Options{IgnoreInterval: true})
 	id := s.mustStart()
 	calls := p.calls
 	if err := s.Poll(t.Context(), account, id, func(signing.Answer) error { return nil }); err == nil {
@@ -93,7 +93,7 @@ func TestRefusedWhenAskedToSign(t *testing.T) {
 	p.sign = func(s idp.State) (idp.State, idp.Event, error) {
 		return s, idp.Failed{Failure: idp.Failure{Code: idp.UserHasNoPhone, OAuth: "access_denied", Description: "audkenni_400"}}, nil
 	}
-	s := newService(t, p, signing.Options{AnyPace: true})
+	s := newService(t, p, signing.Options{IgnoreInterval: true})
 	_, err := s.start()
 	var refusal *signing.Refusal
 	if !errors.As(err, &refusal) || refusal.Code != idp.UserHasNoPhone {
@@ -114,7 +114,7 @@ func TestProviderSaysSlowDown(t *testing.T) {
 		answers = answers[1:]
 		return s, next, nil
 	}
-	s := newService(t, p, signing.Options{AnyPace: true})
+	s := newService(t, p, signing.Options{IgnoreInterval: true})
 	id := s.mustStart()
 	for _, want := range []idp.Failure{
 		{Code: idp.SlowDown, OAuth: "slow_down", Description: "too fast"},

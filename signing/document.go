@@ -3,24 +3,89 @@ package signing
 import (
 	"context"
 	"io"
+	"time"
 
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/xades"
 )
 
-// Upload stores a document that is about to be signed, while it arrives. What is
-// not started with [Service.Start] is to be given to [Service.Discard].
-// storage.ErrTooLarge when it has more than limit bytes; an error of r is returned
-// as it is.
+// Format is the format of a document. It is stored.
+type Format string
+
+const (
+	PDF Format = "" // also of requests that were stored before there were others
+	XML Format = "xml"
+)
+
+// Packing is the relation of an XML document and its signature.
+type Packing = xades.Packing
+
+// format has the parts of signing that differ between the formats of documents.
+type format interface {
+	// prepare prepares a signature of the document with the signer's certificate.
+	prepare(ctx context.Context, t *session, blob storage.Blob, signer ades.SignerIdentity, at time.Time) (preparation, error)
+	// read reads a stored preparation.
+	read(encoded []byte) (preparation, error)
+	// draft returns a draft of the signed document for a stored preparation. Closing it closes blob.
+	draft(ctx context.Context, t *session, blob storage.Blob, encoded []byte) (draft, error)
+	// failure returns the failure of a document that cannot be signed (spec 3.10), or nil for every
+	// other error.
+	failure(err error) *idp.Failure
+}
+
+// preparation is a prepared signature, which lacks its value.
+type preparation interface {
+	Digest() ades.Digest
+	Signer() ades.SignerIdentity // without Certificate when it comes with the value
+	MarshalBinary() ([]byte, error)
+}
+
+// draft is a stored document together with the changes that lead to the signed one. Only complete and keep
+// change what is stored. They join a transaction, and may be called again in another.
+type draft interface {
+	Close() error
+	// signer returns the signer that the value belongs to.
+	signer(value []byte) (ades.SignerIdentity, error)
+	// base returns the length of the document that was prepared and of the stored one. They differ when
+	// an earlier attempt has appended its draft, or another person has signed.
+	base() (prepared, stored int64)
+	// sign puts the value into the draft. restore continues with the draft of an earlier attempt instead.
+	sign(ctx context.Context, value []byte, t ades.Timestamper) error
+	restore(kept []byte) error
+	// extend raises the signature to a level. With an error the draft is unchanged.
+	extend(ctx context.Context, level ades.Level, s ades.Sources) error
+	// finish stores new documents that need no transaction, and returns the identity of the signed one.
+	finish(ctx context.Context, documents storage.Documents) (content, error)
+	// fresh returns the documents that finish has stored, to be deleted if complete is rolled back.
+	fresh() []string
+	// complete makes the signed document the request's.
+	complete(ctx context.Context, documents storage.Documents, r *Request) error
+	// keep stores the draft for the next attempt.
+	keep(ctx context.Context, documents storage.Documents, r *Request) error
+}
+
+// format returns the format of the request's document.
+func (r *Request) format() format {
+	if r.Format == XML {
+		return xmlFormat{}
+	}
+	return pdfFormat{}
+}
+
+// Upload stores a document that is about to be signed, and returns its ID for [Service.Start] or
+// [Service.Discard]. It returns storage.ErrTooLarge when r has more than limit bytes, and an error of r as it is.
 func (s *Service) Upload(ctx context.Context, r io.Reader, limit int64) (document string, err error) {
 	ref, err := s.documents.Create(ctx, r, limit, storedHash)
 	return ref.ID, err
 }
 
-// Discard removes an uploaded document that no request was started with.
+// Discard deletes an uploaded document that no request was started with.
 func (s *Service) Discard(ctx context.Context, document string) error { return s.drop(ctx, document) }
 
-// drop removes documents that no request refers to.
+// drop deletes documents that no request refers to.
 func (s *Service) drop(ctx context.Context, documents ...string) error {
 	return s.tx.InTx(context.WithoutCancel(ctx), func(ctx context.Context) error { return s.deleteAll(ctx, documents) })
 }
@@ -34,7 +99,7 @@ func (s *Service) deleteAll(ctx context.Context, documents []string) error {
 	return nil
 }
 
-// document is a stored document as pades reads it.
+// document converts a stored document for pades.
 func document(b storage.Blob) pades.Document {
 	d := pades.Document{ReaderAt: b, Size: b.Size()}
 	for _, m := range b.Hashed() {
@@ -43,7 +108,7 @@ func document(b storage.Blob) pades.Document {
 	return d
 }
 
-// stored is a revision as storage appends it.
+// stored converts a revision of pades for storage.
 func stored(r pades.Revision) storage.Revision {
 	s := storage.Revision{Base: r.Base, Bytes: r.Bytes}
 	for _, m := range r.Hashed {
@@ -52,7 +117,7 @@ func stored(r pades.Revision) storage.Revision {
 	return s
 }
 
-// restored is a revision as pades made it.
+// restored converts a stored revision for pades.
 func restored(s storage.Revision) pades.Revision {
 	r := pades.Revision{Base: s.Base, Bytes: s.Bytes}
 	for _, m := range s.Hashed {

@@ -43,7 +43,7 @@ func TestDrive(t *testing.T) {
 				if row.poll != nil {
 					p.poll = row.poll
 				}
-				o := newOrders(t, p, signing.Options{AnyPace: true})
+				o := newOrders(t, p, signing.Options{IgnoreInterval: true})
 				id, began := o.mustOrder(), time.Now()
 				got := o.drive(id)
 				var failure idp.ErrorCode
@@ -101,7 +101,7 @@ func TestDrivingIsNoHammering(t *testing.T) {
 		p, db := newPhone(t), newStore(t)
 		tx := &countedTx{Transactor: db}
 		p.poll = waits
-		o := ordersOn(t, db, tx, p, signing.Options{AnyPace: true})
+		o := ordersOn(t, db, tx, p, signing.Options{IgnoreInterval: true})
 		id := o.mustOrder()
 		calls, before := p.calls, tx.n.Load()
 		ctx, end := context.WithTimeout(t.Context(), time.Minute)
@@ -124,7 +124,7 @@ func TestDriveDuringAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, db := newPhone(t), newStore(t)
 		tx, out := &countedTx{Transactor: db}, newOutage(p.ca)
-		o := ordersOn(t, db, tx, p, signing.Options{AnyPace: true, Sources: out.sources})
+		o := ordersOn(t, db, tx, p, signing.Options{IgnoreInterval: true, Sources: out.sources})
 		out.cut(errTSADown, nil)
 		o.background(t)
 		id := o.mustOrder()

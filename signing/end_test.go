@@ -145,7 +145,7 @@ func TestRepeatedStartHasTheSameCode(t *testing.T) {
 		return started
 	}
 	first := start()
-	if err := s.News(t.Context(), first.ID, anybody); err != nil || s.work(t.Context()) != 1 {
+	if err := s.Notified(t.Context(), first.ID, anybody); err != nil || s.work(t.Context()) != 1 {
 		t.Fatal(err)
 	}
 	if again := start(); again != first {
@@ -179,7 +179,7 @@ func TestKeyThatCannotBeUsed(t *testing.T) {
 			if p.cert, err = p.ca.Issue("A signer", kennitala, key.Public(), time.Now()); err != nil {
 				t.Fatal(err)
 			}
-			s := newService(t, p, signing.Options{AnyPace: true})
+			s := newService(t, p, signing.Options{IgnoreInterval: true})
 			if r := s.poll(s.mustStart()); r.Code != row.want {
 				t.Errorf("%+v", r)
 			}

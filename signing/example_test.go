@@ -42,9 +42,9 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	requests := signing.New(db.Requests(), db, db.Documents(), db.Jobs(), db.EvidenceLog(), people, busysignal.New(db.BusySignals(), db), signing.Options{
-		Sources: people.Sources,
-		AnyPace: true, // without it, polls less than two seconds apart ask nobody
+	requests := signing.New(db.Requests(), db, db.Documents(), db.Jobs(), db.EvidenceLog(), people, busysignal.New(db.BusySignals(), db, busysignal.Options{}), signing.Options{
+		Sources:        people.Sources,
+		IgnoreInterval: true, // without it, polls less than two seconds apart ask nobody
 	})
 
 	document, err := requests.Upload(ctx, bytes.NewReader(pdftest.Build(pdftest.Options{})), 1<<20)

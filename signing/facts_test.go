@@ -154,7 +154,7 @@ func TestEvidenceOfRepetitions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		o := newOutage(p.ca)
-		s := newService(t, p, signing.Options{Sources: o.sources, AnyPace: true})
+		s := newService(t, p, signing.Options{Sources: o.sources, IgnoreInterval: true})
 		id := s.atLevel(ades.LT)
 		answer := p.poll
 		p.key, p.cert = p.issue(kennitala)

@@ -33,7 +33,7 @@ func TestAFullStoreIsNotPressed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		var asked atomic.Int64
-		s := onStore(t, cramped{newStore(t)}, p, signing.Options{AnyPace: true, Sources: func() ades.Sources {
+		s := onStore(t, cramped{newStore(t)}, p, signing.Options{IgnoreInterval: true, Sources: func() ades.Sources {
 			asked.Add(1)
 			return p.ca.Sources(nil)
 		}})

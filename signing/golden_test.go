@@ -53,7 +53,7 @@ func TestGoldenJobs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, kind := range []string{newsKind, DriveKind} {
+	for _, kind := range []string{notifiedKind, DriveKind} {
 		if err := s.enqueue(t.Context(), kind, &all, goldenTime); err != nil {
 			t.Fatal(err)
 		}
@@ -75,24 +75,24 @@ func TestGoldenJobs(t *testing.T) {
 
 // goldenFacts are the facts of each kind of entry.
 var goldenFacts = map[string]any{
-	askedEntry: askedFacts{
+	askedEntryKind: askedEntry{
 		Client: "client", Method: idp.SIM, Kennitala: "0101302989", Phone: "555 0101",
 		Document: "Samningur.xml", Reason: "Undirritun", Place: "Reykjavík, Ísland", Level: ades.LT.String(),
 		Packing: xades.Enveloping.String(), content: content{"00ff", 1024},
 	},
-	preparedEntry: preparedFacts{
+	preparedEntryKind: preparedEntry{
 		Provider: "provider", Certificate: []byte("certificate"), Algorithm: ades.ECDSA.String(), Hash: crypto.SHA256.String(), Digest: "01fe",
 	},
-	madeEntry:      madeFacts{[]byte("value"), "0042", goldenTime, goldenTime.Add(time.Minute)},
-	completedEntry: completedFacts{ades.LTA.String(), content{"02fd", 2048}},
-	failedEntry:    failedFacts{"provider", idp.UserCancelled},
-	deliveredEntry: struct{}{},
-	abandonedEntry: abandonedFacts{Waiting},
+	madeEntryKind:      madeEntry{[]byte("value"), "0042", goldenTime, goldenTime.Add(time.Minute)},
+	completedEntryKind: completedEntry{ades.LTA.String(), content{"02fd", 2048}},
+	failedEntryKind:    failedEntry{"provider", idp.UserCancelled},
+	deliveredEntryKind: struct{}{},
+	abandonedEntryKind: abandonedEntry{Waiting},
 }
 
 // Facts that version 1 recorded are made the same way, and are read.
 func TestGoldenFacts(t *testing.T) {
-	if diff := cmp.Diff(testenv.Constants(t, "string", "Entry"), slices.Sorted(maps.Keys(goldenFacts))); diff != "" {
+	if diff := cmp.Diff(testenv.Constants(t, "string", "EntryKind"), slices.Sorted(maps.Keys(goldenFacts))); diff != "" {
 		t.Errorf("kinds of entries -, with an example +:\n%s", diff)
 	}
 	var store taken
@@ -101,7 +101,7 @@ func TestGoldenFacts(t *testing.T) {
 		if err := s.record(t.Context(), &Request{ID: "request"}, kind, facts); err != nil {
 			t.Fatal(err)
 		}
-		if kind != deliveredEntry {
+		if kind != deliveredEntryKind {
 			testenv.Filled(t, facts)
 		}
 	}
@@ -133,9 +133,9 @@ func TestGoldenKept(t *testing.T) {
 		if err := d.keep(t.Context(), nil, &r); err != nil {
 			t.Fatal(err)
 		}
-		encoded[name] = r.Kept
+		encoded[name] = r.Draft
 	}
-	whose, err := json.Marshal(whose(idp.Person{Account: "account", Method: idp.SIM, Kennitala: "0101302989", Phone: "5550101"}))
+	whose, err := json.Marshal(personDigest(idp.Person{Account: "account", Method: idp.SIM, Kennitala: "0101302989", Phone: "5550101"}))
 	if err != nil {
 		t.Fatal(err)
 	}

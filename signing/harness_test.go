@@ -180,7 +180,7 @@ func wired(t *testing.T, db backend, requests signing.Store, tx storage.Transact
 	if o.Sources == nil {
 		o.Sources = func() ades.Sources { return p.ca.Sources(nil) }
 	}
-	signals := busysignal.New(db.BusySignals(), tx)
+	signals := busysignal.New(db.BusySignals(), tx, busysignal.Options{})
 	s := signing.New(requests, tx, db.Documents(), db.Jobs(), db.EvidenceLog(), p, signals, o)
 	t.Cleanup(func() {
 		if err := s.Close(context.WithoutCancel(t.Context())); err != nil {

@@ -46,7 +46,7 @@ func teaching(t *testing.T) *phone {
 func TestCertificateKept(t *testing.T) {
 	t.Parallel()
 	p := teaching(t)
-	s := newService(t, p, signing.Options{AnyPace: true})
+	s := newService(t, p, signing.Options{IgnoreInterval: true})
 	id := s.mustStart()
 	if r := s.poll(id); r.Code != idp.AuthorizationPending || r.Verify != "0042" {
 		t.Errorf("the first poll: %+v", r)
@@ -85,7 +85,7 @@ func keptCertificateChanged(t *testing.T, format signing.Format) {
 		asked = append(asked, p.digests...)
 		return ask(s)
 	}
-	s := newService(t, p, signing.Options{AnyPace: true})
+	s := newService(t, p, signing.Options{IgnoreInterval: true})
 	s.format = format
 	id := s.mustStart()
 	s.poll(id)
@@ -122,7 +122,7 @@ func TestKeptCertificateNotGood(t *testing.T) {
 		db := newStore(t)
 		keep := func(cert *x509.Certificate) service {
 			p.cert = cert
-			s := onStore(t, db, p, signing.Options{AnyPace: true})
+			s := onStore(t, db, p, signing.Options{IgnoreInterval: true})
 			s.poll(s.mustStart())
 			return s
 		}
@@ -134,7 +134,7 @@ func TestKeptCertificateNotGood(t *testing.T) {
 	})
 	p := teaching(t)
 	db := newStore(t)
-	s := onStore(t, db, p, signing.Options{AnyPace: true})
+	s := onStore(t, db, p, signing.Options{IgnoreInterval: true})
 	s.poll(s.mustStart())
 	p.ca = newPhone(t).ca // the roots are others now
 	if s.mustStart(); p.known != nil {

@@ -92,7 +92,7 @@ func TestAnswerThatNobodyHas(t *testing.T) {
 	p.poll = func(s idp.State) (idp.State, idp.Event, error) {
 		return s, idp.Failed{Failure: idp.Failure{Code: idp.InvalidGrant, OAuth: "invalid_grant"}}, nil
 	}
-	s := newService(t, p, signing.Options{AnyPace: true})
+	s := newService(t, p, signing.Options{IgnoreInterval: true})
 	if r := s.poll(s.mustStart()); r.Code != idp.InvalidGrant {
 		t.Errorf("%+v", r)
 	}
@@ -108,7 +108,7 @@ func TestRequestThatIsTakenOverForEver(t *testing.T) {
 			return s, nil, &idp.FaultError{Err: errors.New("away")}
 		}
 		db := newStore(t)
-		s := onStore(t, db, p, signing.Options{AnyPace: true})
+		s := onStore(t, db, p, signing.Options{IgnoreInterval: true})
 		id := s.mustStart()
 		for began := time.Now(); time.Since(began) < enough; time.Sleep(10 * time.Second) {
 			err := db.InTx(t.Context(), func(ctx context.Context) error {
@@ -163,7 +163,7 @@ func TestIssuerOutOfReach(t *testing.T) {
 						return answer(s)
 					}
 				}
-				s := newService(t, p, signing.Options{AnyPace: true, Sources: func() ades.Sources {
+				s := newService(t, p, signing.Options{IgnoreInterval: true, Sources: func() ades.Sources {
 					all := p.ca.Sources(nil)
 					all.Issuers = outOfReach{all.Issuers, &down}
 					return all

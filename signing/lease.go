@@ -13,19 +13,19 @@ import (
 )
 
 var (
-	// errLeaseLost: another poll has taken over, after this one's lease ran out. The client
-	// asks again, and hears what the other came to.
+	// errLeaseLost: the lease ran out and another session has it. The client asks again, and gets the
+	// other session's result.
 	errLeaseLost = fmt.Errorf("signing: lease lost: %w", storage.ErrUnavailable)
-	// errHeld: another has the lease.
+	// errHeld: another session has the lease.
 	errHeld = errors.New("signing: request is in use")
-	// errCompleting is errHeld while the signature is completed, which may take its time.
+	// errCompleting is errHeld while the signature is being completed, which may take long.
 	errCompleting = fmt.Errorf("%w: its signature is being completed", errHeld)
 )
 
-// take waits for the lease of a request that is polled. early says that the poll came before
-// its time.
-func (s *Service) take(ctx context.Context, account, id string) (t *turn, early bool, err error) {
-	t, err = s.await(ctx, id, func(r *Request, now time.Time) error {
+// leaseForPoll waits for the lease of a request that is polled. early reports that the poll came before
+// the interval was over.
+func (s *Service) leaseForPoll(ctx context.Context, account, id string) (sess *session, early bool, err error) {
+	sess, err = s.await(ctx, id, func(r *Request, now time.Time) error {
 		if !r.pollable(account) {
 			return ErrFinished
 		}
@@ -34,22 +34,22 @@ func (s *Service) take(ctx context.Context, account, id string) (t *turn, early 
 		}
 		return nil
 	})
-	return t, early, err
+	return sess, early, err
 }
 
-// await waits for the lease of a request, as [Service.lease] takes it. With errCompleting,
-// after a while, comes the request as it is.
-func (s *Service) await(ctx context.Context, id string, admit func(r *Request, now time.Time) error) (*turn, error) {
-	var completing time.Time // since when it is known
+// await waits for the lease of a request, as [Service.lease] takes it. When another session goes on
+// completing the signature, it stops waiting and returns errCompleting with the request as it is stored.
+func (s *Service) await(ctx context.Context, id string, admit func(r *Request, now time.Time) error) (*session, error) {
+	var completing time.Time // when errCompleting came first
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 250*time.Millisecond) {
-		t, err := s.lease(ctx, id, admit)
+		sess, err := s.lease(ctx, id, admit)
 		if !errors.Is(err, errHeld) {
-			return t, err
+			return sess, err
 		}
 		if errors.Is(err, errCompleting) {
-			completing = cmp.Or(completing, time.Now())
-			if time.Since(completing) >= pollPatience {
-				return t, err
+			completing = cmp.Or(completing, time.Now())          // time: how long this caller waits
+			if time.Since(completing) >= pollCompletionTimeout { // time: see above
+				return sess, err
 			}
 		}
 		select {
@@ -60,11 +60,11 @@ func (s *Service) await(ctx context.Context, id string, admit func(r *Request, n
 	}
 }
 
-// lease takes the lease of a request that admit has nothing against. What admit changes
-// is stored with it. The request comes also when another has the lease, or when it is not
-// admitted.
-func (s *Service) lease(ctx context.Context, id string, admit func(r *Request, now time.Time) error) (*turn, error) {
-	t := s.newTurn(Request{ID: id})
+// lease takes the lease of a request unless admit returns an error. Changes that admit makes are stored
+// with the lease. The session returned has the request as it is stored also with an error of admit, and
+// with errHeld.
+func (s *Service) lease(ctx context.Context, id string, admit func(r *Request, now time.Time) error) (*session, error) {
+	sess := s.newSession(Request{ID: id})
 	err := s.inTx(ctx, func(ctx context.Context) error {
 		r, err := s.store.Request(ctx, id)
 		if errors.Is(err, storage.ErrNotFound) {
@@ -73,56 +73,62 @@ func (s *Service) lease(ctx context.Context, id string, admit func(r *Request, n
 		if err != nil {
 			return err
 		}
-		now := now()
+		now := s.now(ctx)
 		err = admit(&r, now)
-		t.r = r
+		sess.r = r
 		if err != nil {
 			return err
 		}
-		if !r.Lease.free(now, s.process, s.options.Alone) {
+		if !s.isFree(r.Lease) {
 			if r.Phase == Signed {
 				return errCompleting
 			}
 			return errHeld
 		}
-		if t.tookOver = r.Lease.Process != ""; t.tookOver && r.Phase == Waiting {
-			t.r.Expires = later(r.Expires, s.untilStored(&r, now))
+		if sess.tookOver = r.Lease.Process != ""; sess.tookOver && r.Phase == Waiting {
+			sess.r.Expires = later(r.Expires, s.untilStored(&r, now))
 		}
-		t.r.Lease = s.newLease(now)
-		t.token = t.r.Lease.Token
-		return t.put(ctx, &t.r)
+		sess.r.Lease = s.newLease()
+		sess.token = sess.r.Lease.Token
+		return sess.put(ctx, &sess.r)
 	})
-	if away(err) && t.token != "" { // it may have been taken
-		t.afterwards(func(ctx context.Context) error {
-			_, err := t.attempt(ctx, new(attempts), giveBack)
+	if isUnavailable(err) && sess.token != "" { // the lease may be stored all the same
+		sess.afterwards(func(ctx context.Context) error {
+			_, err := sess.attempt(ctx, new(attempts), clearLease)
 			return err
 		})
 	}
-	return t, err
+	return sess, err
 }
 
-// untilStored is how long a request lives that was taken over: whoever had it may be storing an answer. One
-// whose servers die again and again has an end all the same.
+// untilStored returns when a request that was taken over expires: its previous holder may still be storing
+// an answer. The time is bounded for a request whose servers die again and again.
 func (s *Service) untilStored(r *Request, now time.Time) time.Time {
-	until, last := whole(now.Add(insistFor)), s.limit(r).Add(takenOverFor)
+	until, last := whole(now.Add(storeRetryFor)), s.limit(r).Add(takenOverFor)
 	if until.After(last) {
 		return last
 	}
 	return until
 }
 
-func (s *Service) newLease(now time.Time) Lease {
-	return Lease{Process: s.process, Token: uuid.NewString(), Until: now.Add(leaseTime)}
+func (s *Service) newLease() Lease {
+	return Lease{Process: s.process, Token: uuid.NewString(), Until: leaseNow().Add(leaseTime)}
 }
+
+// isFree reports whether a lease is not held any more, so that this process may take the request.
+func (s *Service) isFree(l Lease) bool { return l.free(leaseNow(), s.process, s.options.SingleProcess) }
+
+// leaseNow is the time by which leases last: servers hold them against each other, whatever time their accounts have.
+func leaseNow() time.Time { return whole(time.Now()) } // time: see above
 
 // hold renews the lease until stop is called. The context returned ends when the
 // lease is lost.
-func (t *turn) hold(ctx context.Context) (_ context.Context, stop func()) {
+func (sess *session) hold(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		t.renew(ctx, cancel)
+		sess.renew(ctx, cancel)
 	}()
 	return ctx, func() {
 		cancel(nil)
@@ -130,20 +136,20 @@ func (t *turn) hold(ctx context.Context) (_ context.Context, stop func()) {
 	}
 }
 
-// renew prolongs the lease while there is time to. A failure is tried again for as
-// long as the lease lasts.
-func (t *turn) renew(ctx context.Context, lost context.CancelCauseFunc) {
+// renew prolongs the lease at a third of its time, and calls lost when it is lost. A failure is retried
+// while the lease lasts.
+func (sess *session) renew(ctx context.Context, lost context.CancelCauseFunc) {
 	ticker := time.NewTicker(leaseTime / 3)
 	defer ticker.Stop()
-	until := time.Now().Add(leaseTime * 2 / 3) // a little of it may be over
+	until := leaseNow().Add(leaseTime * 2 / 3) // part of the lease may be over
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		}
-		now := time.Now()
-		err := t.prolong(ctx)
+		now := leaseNow()
+		err := sess.prolong(ctx)
 		switch {
 		case err == nil:
 			until = now.Add(leaseTime)
@@ -154,17 +160,17 @@ func (t *turn) renew(ctx context.Context, lost context.CancelCauseFunc) {
 	}
 }
 
-// prolong lets the lease last, unless the turn has left it.
-func (t *turn) prolong(ctx context.Context) error {
+// prolong prolongs the lease, unless the last change of the session was made.
+func (sess *session) prolong(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case t.changing <- struct{}{}:
+	case sess.changing <- struct{}{}:
 	}
-	defer func() { <-t.changing }()
-	if t.left {
+	defer func() { <-sess.changing }()
+	if sess.final {
 		return nil
 	}
-	_, err := t.attempt(ctx, new(attempts), func(context.Context, *Request) error { return nil })
+	_, err := sess.attempt(ctx, new(attempts), func(context.Context, *Request) error { return nil })
 	return err
 }

@@ -83,7 +83,7 @@ func TestPollThatOnlyWaits(t *testing.T) {
 				p.sign = func(s idp.State) (idp.State, idp.Event, error) {
 					return s, idp.Waiting{Code: "0042", RetryAfter: 20 * time.Second}, nil
 				}
-				m := newMeter(t, p, signing.Options{AnyPace: anyPace})
+				m := newMeter(t, p, signing.Options{IgnoreInterval: anyPace})
 				id := m.mustStart()
 				calls := p.calls
 				want := map[bool]idp.ErrorCode{false: idp.SlowDown, true: pending}[anyPace]

@@ -18,14 +18,14 @@ func TestNews(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t)
 	p.sign = func(s idp.State) (idp.State, idp.Event, error) { return s, idp.Waiting{RetryAfter: time.Hour}, nil }
-	s := newService(t, p, signing.Options{AnyPace: true})
+	s := newService(t, p, signing.Options{IgnoreInterval: true})
 	id := s.mustStart()
 	calls := p.calls
 	if r := s.poll(id); r.Code != idp.AuthorizationPending || p.calls != calls {
 		t.Fatalf("%+v, %d calls", r, p.calls-calls)
 	}
 	for range 2 { // a ping may come twice
-		if err := s.News(t.Context(), id, anybody); err != nil {
+		if err := s.Notified(t.Context(), id, anybody); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -36,24 +36,24 @@ func TestNews(t *testing.T) {
 		t.Error("asked again")
 		return s, nil, errors.New("asked again")
 	}
-	if err := s.News(t.Context(), id, anybody); err != nil || s.work(t.Context()) != 0 {
+	if err := s.Notified(t.Context(), id, anybody); err != nil || s.work(t.Context()) != 0 {
 		t.Errorf("news of what is known: %v", err)
 	}
 	s.checkSigned(s.poll(id).Document)
-	if err := s.News(t.Context(), id, func(state idp.State) bool { return state.Key != "" && state.Secret != nil }); !errors.Is(err, signing.ErrFinished) {
+	if err := s.Notified(t.Context(), id, func(state idp.State) bool { return state.Key != "" && state.Secret != nil }); !errors.Is(err, signing.ErrFinished) {
 		t.Errorf("after the end: %v", err)
 	}
 }
 
 func TestNewsThatIsNone(t *testing.T) {
 	t.Parallel()
-	s := newService(t, newPhone(t), signing.Options{AnyPace: true})
+	s := newService(t, newPhone(t), signing.Options{IgnoreInterval: true})
 	id := s.mustStart()
 	for name, err := range map[string]error{
-		"not authentic": s.News(t.Context(), id, func(idp.State) bool { return false }),
-		"no request":    s.News(t.Context(), "d1f1e1c6-3a3f-4c62-9d0e-0d3a5d1f0001", anybody),
-		"no UUID":       s.News(t.Context(), "../..", anybody),
-		"nothing":       s.News(t.Context(), "", anybody),
+		"not authentic": s.Notified(t.Context(), id, func(idp.State) bool { return false }),
+		"no request":    s.Notified(t.Context(), "d1f1e1c6-3a3f-4c62-9d0e-0d3a5d1f0001", anybody),
+		"no UUID":       s.Notified(t.Context(), "../..", anybody),
+		"nothing":       s.Notified(t.Context(), "", anybody),
 	} {
 		if !errors.Is(err, signing.ErrFinished) {
 			t.Errorf("%s: %v", name, err)
@@ -72,7 +72,7 @@ func TestNewsThatOvertakes(t *testing.T) {
 	quiet := idp.Waiting{RetryAfter: 30 * time.Second}
 	var s service
 	news := func(key string) {
-		if err := s.News(t.Context(), key, anybody); err != nil {
+		if err := s.Notified(t.Context(), key, anybody); err != nil {
 			t.Error(err)
 		}
 	}
@@ -85,7 +85,7 @@ func TestNewsThatOvertakes(t *testing.T) {
 		p.poll = func(st idp.State) (idp.State, idp.Event, error) { return st, p.signed(), nil }
 		return st, quiet, nil
 	}
-	s = newService(t, p, signing.Options{AnyPace: true})
+	s = newService(t, p, signing.Options{IgnoreInterval: true})
 	id := s.mustStart()
 	s.work(t.Context()) // hears nothing, while there is news
 	s.work(t.Context())
@@ -99,13 +99,13 @@ func TestNewsDuringTheStart(t *testing.T) {
 		p := newPhone(t)
 		var s service
 		p.sign = func(st idp.State) (idp.State, idp.Event, error) {
-			if err := s.News(t.Context(), st.Key, anybody); err != nil {
+			if err := s.Notified(t.Context(), st.Key, anybody); err != nil {
 				t.Error(err)
 			}
 			time.Sleep(5 * time.Second)
 			return st, idp.Waiting{RetryAfter: time.Hour}, nil
 		}
-		s = newService(t, p, signing.Options{AnyPace: true})
+		s = newService(t, p, signing.Options{IgnoreInterval: true})
 		s.background(t)
 		id := s.mustStart()
 		time.Sleep(5 * time.Second)
@@ -124,10 +124,10 @@ func TestNewsAndAFault(t *testing.T) {
 			p.poll = answer
 			return s, nil, &idp.FaultError{RetryAfter: 5 * time.Second, Err: errors.New("no route")}
 		}
-		s := newService(t, p, signing.Options{AnyPace: true})
+		s := newService(t, p, signing.Options{IgnoreInterval: true})
 		s.background(t)
 		id := s.mustStart()
-		if err := s.News(t.Context(), id, anybody); err != nil {
+		if err := s.Notified(t.Context(), id, anybody); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)

@@ -7,45 +7,44 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/failpoint"
 	"github.com/innsigli/innsigli/storage"
 )
 
-// ErrUnwanted is an [Owner]'s refusal of a signature that would come too late. The request ends
+// ErrUnwanted is returned by [Owner.Signed] to refuse a signature that comes too late. The request ends
 // without it.
 var ErrUnwanted = errors.New("signing: the owner of the document does not take the signature")
 
-// Order has a request sign a document of somebody else's, which several people sign one after
-// another. Nobody polls such a request: a job drives it to its end, which the [Owner] is told of.
+// Order makes a request sign a document of an [Owner], which several people sign one after another. The request
+// is not polled: a job drives it to its end.
 type Order struct {
-	// ID is what the owner knows the order by. A fencing number belongs in it: the owner may
-	// then tell what comes of it from what came of an earlier one.
+	// ID is the owner's ID of the order. It should contain a fencing number, by which the owner tells the
+	// calls for this order from those for an earlier one.
 	ID    string
 	Stamp *Stamp // as [Service.Plan] planned it; nil: the signature is not visible
-	// Accept is called in the transaction that stores the request, with the ID of the request:
-	// there the owner sees to it that no other is accepted before this one has ended. Its error is
-	// that of [Service.Start].
+	// Accept is called in the transaction that stores the request, with the ID of the request. The owner
+	// accepts no other order for the document before this one has ended. [Service.Start] returns its error.
 	Accept func(ctx context.Context, request string) error
 }
 
-// Owner has documents that are signed to order. Its methods join the transaction of their context,
-// which may be run more than once.
+// Owner has documents that are signed to order. Its methods join the transaction of their context, which may
+// be run more than once.
 type Owner interface {
-	// Signed is called in the transaction in which the signature becomes a part of the
-	// document. An error keeps it out: with [ErrUnwanted] for good, with another until it is
-	// tried again.
+	// Signed is called in the transaction that appends the signature to the document. An error rolls that
+	// back: with [ErrUnwanted] the request ends without a signature, with another error it is tried again.
 	Signed(ctx context.Context, order string, s Signature) error
-	// Ended is called once for an order that was accepted, in the transaction in which its
-	// request ends, after Signed if that was called: nothing comes of the order any more.
+	// Ended is called once for an order that was accepted, in the transaction in which its request ends,
+	// after Signed if that was called. Signed is not called after it.
 	Ended(ctx context.Context, order, request string) error
 }
 
-// Signature is what a person signed with.
+// Signature is a signature of a person under the document of an order.
 type Signature struct {
 	Request     string // ID
 	Certificate *x509.Certificate
 	Value       []byte    // as the identity provider gave it
 	At          time.Time // when it was given
-	Bytes       int64     // that the document grew by
+	Bytes       int64     // by which the document grew
 }
 
 // Ledger counts signatures. Signed joins the transaction in which a signed document is stored, the
@@ -54,29 +53,29 @@ type Ledger interface {
 	Signed(ctx context.Context, account, request string, ordered bool, at time.Time) error
 }
 
-// unowned is the Owner of a service that has none.
-type unowned struct{}
+// noOwner is the Owner of a service that has none.
+type noOwner struct{}
 
-func (unowned) Signed(context.Context, string, Signature) error { return ErrUnwanted }
-func (unowned) Ended(context.Context, string, string) error     { return nil }
+func (noOwner) Signed(context.Context, string, Signature) error { return ErrUnwanted }
+func (noOwner) Ended(context.Context, string, string) error     { return nil }
 
-// orderPatience is completeFor of an order, whose client does not wait in a call: a signature that
-// was given is put into the document also after a long outage of what its evidence comes from.
-// While that lasts, nobody else's signature could be completed either.
-const orderPatience = 12 * time.Hour
+// orderCompleteFor is how long the service tries to complete the signature of an order, which no client waits
+// for in a call: the signature is put into the document also after a long outage of a source of validation
+// data. During the outage no other signature could be completed either.
+const orderCompleteFor = 12 * time.Hour
 
 func (r *Request) ordered() bool { return r.Order != "" }
 
-// completeFor is how long a stored value has to be completed.
+// completeFor returns how long the service tries to complete the signature.
 func (r *Request) completeFor() time.Duration {
 	if r.ordered() {
-		return orderPatience
+		return orderCompleteFor
 	}
 	return completeFor
 }
 
-// order has the owner accept the order of a request, and a job drive it. Nobody else signs the
-// document from then on: it is as it was found.
+// order has the owner accept the order of a request, and stores the job that drives it. It returns the
+// identity of the document, which no other request signs from then on.
 func (s *Service) order(ctx context.Context, r *Request, o *Order) (found content, err error) {
 	if err := o.Accept(ctx, r.ID); err != nil {
 		return found, err
@@ -84,32 +83,32 @@ func (s *Service) order(ctx context.Context, r *Request, o *Order) (found conten
 	if err := s.enqueue(ctx, DriveKind, r, r.CreatedAt.Add(s.options.Interval)); err != nil {
 		return found, err
 	}
-	return s.uploaded(ctx, r.Document)
+	return s.identify(ctx, r.Document)
 }
 
-// unwanted is the failure of a signature that the owner does not take, or the document.
+// unwanted is the failure of a signature that the owner refuses, or whose document has changed.
 var unwanted = &idp.Failure{Code: idp.InternalError, Description: "The document does not take the signature any more."}
 
-// handOver tells whom a signed document concerns: its owner, and then whoever counts signatures. A
-// request that was ordered ends there, since nobody comes for the result.
-func (t *turn) handOver(ctx context.Context, r *Request, signed finished) error {
+// notifyOwner tells the owner of the document about the signature, and then the ledger. It ends the request of
+// an order, which has no client that polls for the result.
+func (sess *session) notifyOwner(ctx context.Context, r *Request, signed signedDocument) error {
 	if r.ordered() {
-		if err := t.options.Owner.Signed(ctx, r.Order, signed.signature(r)); err != nil {
+		if err := sess.options.Owner.Signed(ctx, r.Order, signed.signature(r)); err != nil {
 			return err
 		}
 	}
-	if ledger := t.options.Ledger; ledger != nil {
-		if err := ledger.Signed(ctx, r.Account, r.ID, r.ordered(), now()); err != nil {
+	if ledger := sess.options.Ledger; ledger != nil {
+		if err := ledger.Signed(ctx, r.Account, r.ID, r.ordered(), sess.now(ctx)); err != nil {
 			return err
 		}
 	}
 	if r.ordered() {
-		return t.end(ctx, r)
+		return sess.end(ctx, r)
 	}
 	return nil
 }
 
-func (f finished) signature(r *Request) Signature {
+func (f signedDocument) signature(r *Request) Signature {
 	unsigned, _ := f.draft.base()
 	return Signature{Request: r.ID, Certificate: f.signer.Certificate, Value: r.Value, At: r.SignedAt, Bytes: f.content.Size - unsigned}
 }
@@ -130,11 +129,138 @@ func (s *Service) Cancel(ctx context.Context, request string) error {
 	})
 }
 
-// cancelled says whether an error is that its request is gone.
+// cancelled reports whether an error came because the request was deleted.
 func (s *Service) cancelled(ctx context.Context, request string, err error) bool {
 	if !errors.Is(err, storage.ErrNotFound) {
 		return false
 	}
 	_, err = s.store.Request(context.WithoutCancel(ctx), request)
 	return errors.Is(err, storage.ErrNotFound)
+}
+
+// DriveKind is the kind of the jobs that drive the requests of orders. Each run makes one short step.
+const DriveKind = "signing.drive"
+
+// Progress is the state of an order's request.
+type Progress struct {
+	Order   string       // its ID
+	Done    bool         // it has ended
+	Failure *idp.Failure // why without a signature
+	Code    string       // verification code, empty when not known
+	Given   bool         // the person has signed, and the signature is being completed
+	Expires time.Time    // when the server stops waiting for the person
+}
+
+// Progress returns the state of an order's request, and [ErrFinished] when it is not remembered any more.
+func (s *Service) Progress(ctx context.Context, request string) (Progress, error) {
+	r, err := s.store.Request(ctx, request)
+	if errors.Is(err, storage.ErrNotFound) {
+		return Progress{}, ErrFinished
+	}
+	return Progress{Order: r.Order, Done: r.Phase == Ended, Failure: r.Failure, Code: r.Code, Given: r.Phase == Signed, Expires: r.Expires}, err
+}
+
+// Drive drives the request of an order to its end, as its job does, and waits for that. If the context or an
+// error ends it before, the request is left to the job.
+func (s *Service) Drive(ctx context.Context, request string) (Progress, error) {
+	for pause := firstPause; ; pause = min(2*pause, s.options.Interval) {
+		sess, err := s.await(ctx, request, notEnded)
+		if err == nil {
+			err = sess.drive(context.WithoutCancel(ctx))
+		}
+		switch {
+		case errors.Is(err, ErrFinished), s.cancelled(ctx, request, err), err == nil && sess.r.Phase == Ended:
+			return s.Progress(ctx, request)
+		case err != nil && !errors.Is(err, errCompleting):
+			return Progress{}, err
+		}
+		now := s.now(ctx)
+		select {
+		case <-ctx.Done():
+			return Progress{}, ctx.Err()
+		case <-time.After(later(sess.next(), now.Add(pause)).Sub(now)):
+		}
+	}
+}
+
+// notEnded admits a request that has not ended.
+func notEnded(r *Request, _ time.Time) error {
+	if r.Phase == Ended {
+		return ErrFinished
+	}
+	return nil
+}
+
+// notSigned admits a request whose person has not signed. Completing a signature is another job.
+func notSigned(r *Request, now time.Time) error {
+	if r.Phase == Signed {
+		return ErrFinished
+	}
+	return notEnded(r, now)
+}
+
+// drive takes a request as far as it goes now, and releases its lease.
+func (sess *session) drive(ctx context.Context) error {
+	work, stop := sess.hold(ctx)
+	defer stop()
+	err := sess.advance(work)
+	stop()
+	return errors.Join(err, sess.release(ctx))
+}
+
+// advance does the same as proceed, except that it fails a request whose start died before the provider had
+// answered: other participants must not wait until that request would have expired. A server of a version
+// without orders may have left a failed request that has not ended.
+func (sess *session) advance(ctx context.Context) error {
+	switch sess.r.Phase {
+	case Starting:
+		return sess.fail(ctx, unanswered)
+	case Failed:
+		return sess.store(ctx, sess.end)
+	}
+	return sess.proceed(ctx, false)
+}
+
+var unanswered = idp.Failure{Code: idp.InternalError, Description: "The server stopped before the identity provider had answered."}
+
+// next returns when the request is to be driven again.
+func (sess *session) next() time.Time {
+	if sess.r.Phase == Signed {
+		return sess.r.NextTry
+	}
+	return sess.r.NextAsk
+}
+
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// driveDue runs a job that drives a request, again and again while the request waits for the person.
+func (s *Service) driveDue(ctx context.Context, job storage.Job) (retry time.Time, err error) {
+	id, err := requestOf(job)
+	if err != nil {
+		return retry, err
+	}
+	sess, err := s.lease(ctx, id, notSigned)
+	switch {
+	case errors.Is(err, ErrFinished):
+		return retry, nil
+	case errors.Is(err, errHeld):
+		return s.now(ctx).Add(s.options.Interval), nil
+	case err != nil: // the pause of the runner after many attempts may be longer than the request lives
+		return s.now(ctx).Add(s.options.Interval), err
+	}
+	failpoint.Here("signing/driven")
+	err = sess.drive(context.WithoutCancel(ctx)) // the provider's answer may be given only once
+	if s.cancelled(ctx, id, err) {
+		return retry, nil
+	}
+	if sess.r.Phase == Waiting || err != nil {
+		retry = later(sess.r.NextAsk, s.now(ctx).Add(s.options.Interval))
+	}
+	return retry, err
 }

@@ -100,7 +100,7 @@ func (o *orders) wantTold(id string, before []byte, asked time.Time) {
 func TestLedgerOfWhatIsPolled(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t)
-	o := newOrders(t, p, signing.Options{AnyPace: true})
+	o := newOrders(t, p, signing.Options{IgnoreInterval: true})
 	id := o.mustStart()
 	o.checkSigned(o.poll(id).Document)
 	o.tells(id, append(append([]string{}, ordered...), "signature.delivered")...)

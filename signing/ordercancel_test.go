@@ -148,7 +148,7 @@ func TestCancelWhileItStarts(t *testing.T) {
 // Cancel joins its transaction: what comes to nothing there has cancelled nothing.
 func TestCancelThatIsTakenBack(t *testing.T) {
 	t.Parallel()
-	o := newOrders(t, newPhone(t), signing.Options{AnyPace: true})
+	o := newOrders(t, newPhone(t), signing.Options{IgnoreInterval: true})
 	id := o.mustOrder()
 	err := o.db.InTx(t.Context(), func(ctx context.Context) error { return errors.Join(o.Cancel(ctx, id), storage.ErrExists) })
 	if !errors.Is(err, storage.ErrExists) {

@@ -47,7 +47,7 @@ func TestOrdersOfAServerThatDied(t *testing.T) {
 				row.dies(o, out)
 				synctest.Wait()
 				o.phone = p.again()
-				next := o.beside(signing.Options{Sources: out.sources, Alone: true}) // to which all others are dead
+				next := o.beside(signing.Options{Sources: out.sources, SingleProcess: true}) // to which all others are dead
 				next.background(t)
 				time.Sleep(10 * time.Second)
 				next.wantSignatures(row.want)
@@ -91,7 +91,7 @@ func meddled(t *testing.T, p *phone) (*orders, *meddling) {
 	sources := p.ca.Sources(nil)
 	m := &meddling{Timestamper: sources.Time}
 	sources.Time = m
-	return newOrders(t, p, signing.Options{AnyPace: true, Sources: func() ades.Sources { return sources }}), m
+	return newOrders(t, p, signing.Options{IgnoreInterval: true, Sources: func() ades.Sources { return sources }}), m
 }
 
 func (o *orders) change(f func(ctx context.Context) error) {

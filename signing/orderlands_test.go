@@ -74,7 +74,7 @@ func TestGivenSignatureOutlivesADayWithoutServers(t *testing.T) {
 		out.cut(nil, nil)
 		time.Sleep(25 * time.Hour)
 		o.phone = p.again()
-		next := o.beside(signing.Options{Sources: out.sources, Alone: true})
+		next := o.beside(signing.Options{Sources: out.sources, SingleProcess: true})
 		if _, err := next.Sweep(t.Context()); err != nil { // what a server begins with
 			t.Error(err)
 		}
@@ -116,7 +116,7 @@ func TestOrderClearsNothing(t *testing.T) {
 				if !answered {
 					p.poll = waits
 				}
-				o := newOrders(t, p, signing.Options{AnyPace: true})
+				o := newOrders(t, p, signing.Options{IgnoreInterval: true})
 				o.background(t)
 				own, err := o.start()
 				if err != nil {

@@ -18,7 +18,7 @@ var unsettled = []string{"signature.asked", "signature.prepared", "signature.mad
 // A signature that the owner does not take is neither in the document nor in the ledger.
 func TestUnwantedSignature(t *testing.T) {
 	t.Parallel()
-	o := newOrders(t, newPhone(t), signing.Options{AnyPace: true})
+	o := newOrders(t, newPhone(t), signing.Options{IgnoreInterval: true})
 	o.owner.objects = func() error { return signing.ErrUnwanted }
 	id := o.mustOrder()
 	if got := o.drive(id); !got.Done || got.Failure == nil || got.Failure.Code != idp.InternalError {
@@ -35,7 +35,7 @@ func TestOrderWithoutAnOwner(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t)
 	o := newOrders(t, p, signing.Options{})
-	o.service = onStore(t, o.db, p, signing.Options{AnyPace: true})
+	o.service = onStore(t, o.db, p, signing.Options{IgnoreInterval: true})
 	id := o.mustOrder()
 	if got := o.drive(id); !got.Done || got.Failure == nil {
 		t.Errorf("%+v", got)
@@ -49,7 +49,7 @@ func TestOwnerThatFails(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []error{storage.ErrUnavailable, storage.ErrFull, errors.New("a fault of ours")} {
 		synctest.Test(t, func(t *testing.T) {
-			o := newOrders(t, newPhone(t), signing.Options{AnyPace: true})
+			o := newOrders(t, newPhone(t), signing.Options{IgnoreInterval: true})
 			o.owner.objects = func() error { return fault }
 			id := o.mustOrder()
 			if _, err := o.Drive(t.Context(), id); !errors.Is(err, fault) {

@@ -23,10 +23,10 @@ func ordersOnPostgres(t *testing.T, p *phone) (one, two *orders) {
 func ordersOnDatabase(t *testing.T, url string, p *phone) (one, two *orders) {
 	t.Helper()
 	both := serversOn(t, url, p, 2)
-	one = ordersOn(t, both[0].db, nil, p, signing.Options{AnyPace: true})
+	one = ordersOn(t, both[0].db, nil, p, signing.Options{IgnoreInterval: true})
 	other, db := *one, both[1].db
 	other.owner = &owner{log: db.EvidenceLog()}
-	other.service = onStore(t, db, p, signing.Options{AnyPace: true, Owner: other.owner, Ledger: ledger{db.EvidenceLog()}})
+	other.service = onStore(t, db, p, signing.Options{IgnoreInterval: true, Owner: other.owner, Ledger: ledger{db.EvidenceLog()}})
 	return one, &other
 }
 

@@ -13,17 +13,17 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// pdfFormat signs PDF documents, which grow by what is appended to them.
+// pdfFormat signs PDF documents. A signature is appended to the document, as revisions.
 type pdfFormat struct{}
 
-func (pdfFormat) prepare(ctx context.Context, t *turn, blob storage.Blob, signer ades.SignerIdentity, at time.Time) (preparation, error) {
-	options := pades.Options{Reason: t.r.Text.Reason, Location: t.r.Place, Time: at, Level: t.r.Level}
-	cms := t.traits().CMS
+func (pdfFormat) prepare(ctx context.Context, sess *session, blob storage.Blob, signer ades.SignerIdentity, at time.Time) (preparation, error) {
+	options := pades.Options{Reason: sess.r.Text.Reason, Location: sess.r.Place, Time: at, Level: sess.r.Level}
+	cms := sess.traits().CMS
 	if !cms {
 		options.Name = signer.Certificate.Subject.CommonName
 	}
 	var err error
-	if options.Visible, err = t.visible(ctx, signer.Certificate, options); err != nil {
+	if options.Visible, err = sess.visible(ctx, signer.Certificate, options); err != nil {
 		return nil, err
 	}
 	var p *pades.Pending
@@ -45,7 +45,7 @@ func readPDF(encoded []byte) (*pades.Pending, error) {
 	return p, nil
 }
 
-func (pdfFormat) draft(_ context.Context, _ *turn, blob storage.Blob, encoded []byte) (draft, error) {
+func (pdfFormat) draft(_ context.Context, _ *session, blob storage.Blob, encoded []byte) (draft, error) {
 	p, err := readPDF(encoded)
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (pdfFormat) failure(err error) *idp.Failure {
 	return nil
 }
 
-// pdfDraft is a PDF with the revisions that are to be appended.
+// pdfDraft is a PDF with the revisions that will be appended.
 type pdfDraft struct {
 	storage.Blob
 	prepared  *pades.Pending
@@ -110,17 +110,17 @@ func (d *pdfDraft) grow(revisions ...pades.Revision) {
 }
 
 func (d *pdfDraft) finish(context.Context, storage.Documents) (content, error) {
-	return known(d.doc), nil
+	return knownContent(d.doc), nil
 }
 
 func (d *pdfDraft) fresh() []string { return nil }
 
-func (d *pdfDraft) land(ctx context.Context, documents storage.Documents, r *Request) error {
+func (d *pdfDraft) complete(ctx context.Context, documents storage.Documents, r *Request) error {
 	return documents.Append(ctx, r.Document, d.revisions...)
 }
 
-// keep appends what there is, but to a document that is not the request's own: what may come to
-// nothing has no place in it.
+// keep appends the revisions to the document. Those of an order are stored with the request instead: its
+// document is the owner's and gets complete signatures alone.
 func (d *pdfDraft) keep(ctx context.Context, documents storage.Documents, r *Request) (err error) {
 	switch {
 	case len(d.revisions) == 0:
@@ -128,14 +128,14 @@ func (d *pdfDraft) keep(ctx context.Context, documents storage.Documents, r *Req
 	case !r.ordered():
 		return documents.Append(ctx, r.Document, d.revisions...)
 	}
-	r.Kept, err = json.Marshal(d.revisions)
+	r.Draft, err = json.Marshal(d.revisions)
 	return err
 }
 
 func (d *pdfDraft) restore(kept []byte) error {
 	var all []storage.Revision
 	if err := json.Unmarshal(kept, &all); err != nil {
-		return fmt.Errorf("signing: reading what an earlier try has come to: %w", err)
+		return fmt.Errorf("signing: reading the draft of an earlier attempt: %w", err)
 	}
 	for _, r := range all {
 		d.grow(restored(r))

@@ -102,7 +102,7 @@ func TestPersonalDataIsInNoError(t *testing.T) {
 func (n *network) toldErrors(t *testing.T) (told []error) {
 	t.Helper()
 	options := n.options(n.client(tsa, n.roots))
-	options.Told = func(_ context.Context, s signing.Step) {
+	options.OnStep = func(_ context.Context, s signing.Step) {
 		if s.Err != nil {
 			told = append(told, s.Err)
 		}

@@ -130,7 +130,7 @@ func TestPlanIsWhatAutoFinds(t *testing.T) {
 	testenv.Slow(t, "sixteen pages are drawn and signed")
 	t.Parallel()
 	const signers = 4
-	o := newOrders(t, newPhone(t), signing.Options{AnyPace: true, Renderer: renderer(t)})
+	o := newOrders(t, newPhone(t), signing.Options{IgnoreInterval: true, Renderer: renderer(t)})
 	for name, corner := range map[string]stamp.Corner{
 		"top left": stamp.TopLeft, "top right": stamp.TopRight, "bottom left": stamp.BottomLeft, "bottom right": stamp.BottomRight,
 	} {
@@ -164,7 +164,7 @@ func TestPlanIsWhatAutoFinds(t *testing.T) {
 // What was planned is what is drawn.
 func TestOrdersWithStamps(t *testing.T) {
 	t.Parallel()
-	o := newOrders(t, newPhone(t), signing.Options{AnyPace: true, Renderer: renderer(t)})
+	o := newOrders(t, newPhone(t), signing.Options{IgnoreInterval: true, Renderer: renderer(t)})
 	plan, err := o.Plan(t.Context(), o.document, 1, stamp.BottomRight, 3)
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
@@ -12,24 +13,24 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// Answer is what a poll comes to: the signed document, or why there is none.
+// Answer is the answer to a poll: the signed document, or the reason why there is none.
 type Answer struct {
 	Document storage.Blob // nil unless signed
-	Failure  idp.Failure  // pending when its Code says so
+	Failure  idp.Failure  // idp.AuthorizationPending and idp.SlowDown: not decided yet
 	Code     string       // verification code, empty when not known
-	// Free gives the busy signal back. It comes with a document and is called
-	// before the last of it is written, so that a client which has it whole finds
-	// the signal free.
+	// Free releases the busy signal. It is set with a document, and called before the last bytes of the
+	// document are written, so that the signal is free for a client which has all of it.
 	Free func() error
 }
 
-// Poll asks how far a request is and passes the answer on. A result, signed or
-// failed, ends the request once answer has returned nil; when it fails, because
-// the client's connection broke, a later poll answers the same again. Of two polls
-// at once the second waits for the first, though for a completion no longer than a few
-// seconds: what takes more is for the jobs of [Service.Handlers]. [ErrFinished] when there is
-// nothing to poll, and storage.ErrUnavailable or storage.ErrFull when the store was away: a
-// later poll goes on from what was stored.
+// Poll takes the request as far as it goes now, and calls answer with its state. A result, signed or
+// failed, ends the request once answer has returned nil; when answer fails, because the client's connection
+// broke, a later poll gives the same result again. Of two polls at once the second waits for the first, but
+// no more than a few seconds for a completion: what takes longer is left to the jobs of
+// [Service.Handlers].
+//
+// Poll returns [ErrFinished] when the account has no such request to poll, and storage.ErrUnavailable or
+// storage.ErrFull when the store was unavailable: a later poll continues from what was stored.
 func (s *Service) Poll(ctx context.Context, account, id string, answer func(Answer) error) error {
 	r, early, enough, err := s.look(ctx, account, id)
 	if err != nil {
@@ -38,36 +39,36 @@ func (s *Service) Poll(ctx context.Context, account, id string, answer func(Answ
 	if enough {
 		return r.wait(early, answer)
 	}
-	t, early, err := s.take(ctx, account, id)
+	sess, early, err := s.leaseForPoll(ctx, account, id)
 	if errors.Is(err, errCompleting) {
-		return t.r.wait(early, answer)
+		return sess.r.wait(early, answer)
 	}
 	if err != nil {
 		return err
 	}
 	// A client that hangs up must not cut off a call to the provider, whose answer
 	// may be given only once.
-	work, stop := t.hold(context.WithoutCancel(ctx))
+	work, stop := sess.hold(context.WithoutCancel(ctx))
 	defer stop()
-	err = t.poll(work, early, answer)
+	err = sess.poll(work, early, answer)
 	stop()
-	return errors.Join(err, t.release(ctx))
+	return errors.Join(err, sess.release(ctx))
 }
 
-func (t *turn) poll(ctx context.Context, early bool, answer func(Answer) error) error {
-	if err := t.proceed(ctx, early); err != nil {
+func (sess *session) poll(ctx context.Context, early bool, answer func(Answer) error) error {
+	if err := sess.proceed(ctx, early); err != nil {
 		return err
 	}
-	switch t.r.Phase {
+	switch sess.r.Phase {
 	case Complete:
-		return t.deliver(ctx, answer)
+		return sess.deliver(ctx, answer)
 	case Failed:
-		return t.tell(ctx, answer)
+		return sess.deliverFailure(ctx, answer)
 	}
-	return t.wait(early, answer)
+	return sess.wait(early, answer)
 }
 
-// wait tells the client to poll again, or to do so more slowly.
+// wait answers that the client shall poll again, or more slowly.
 func (r *Request) wait(early bool, answer func(Answer) error) error {
 	a := Answer{Failure: pending, Code: r.Code}
 	if early {
@@ -76,16 +77,16 @@ func (r *Request) wait(early bool, answer func(Answer) error) error {
 	return answer(a)
 }
 
-// wait tells the client so in the words of the provider, if it was asked and had any.
-func (t *turn) wait(early bool, answer func(Answer) error) error {
-	if early || !t.heard.SlowDown && t.heard.Description == "" {
-		return t.r.wait(early, answer)
+// wait does so in the words of the provider, if this session asked it and it had any.
+func (sess *session) wait(early bool, answer func(Answer) error) error {
+	if early || !sess.waiting.SlowDown && sess.waiting.Description == "" {
+		return sess.r.wait(early, answer)
 	}
-	a := Answer{Failure: pending, Code: t.r.Code}
-	if t.heard.SlowDown {
+	a := Answer{Failure: pending, Code: sess.r.Code}
+	if sess.waiting.SlowDown {
 		a.Failure = askedTooOften
 	}
-	a.Failure.Description = cmp.Or(t.heard.Description, a.Failure.Description)
+	a.Failure.Description = cmp.Or(sess.waiting.Description, a.Failure.Description)
 	return answer(a)
 }
 
@@ -96,53 +97,52 @@ var (
 	expired       = idp.Failure{Code: idp.ExpiredToken, OAuth: "expired_token", Description: "The signing request has expired."}
 )
 
-// proceed takes the request as far as it goes now.
-func (t *turn) proceed(ctx context.Context, early bool) error {
+// proceed takes the request as far as it goes now: it asks the provider, and completes the signature.
+func (sess *session) proceed(ctx context.Context, early bool) error {
 	switch {
-	case t.r.Phase == Starting: // the process died before the provider had answered
-		return t.expire(ctx, t.r.CreatedAt.Add(t.options.Expiry))
-	case t.r.Phase == Waiting && !early:
-		if t.r.silent(now()) { // another poll has just heard so
+	case sess.r.Phase == Starting: // the process died before the provider had answered
+		return sess.expire(ctx, sess.r.CreatedAt.Add(sess.options.Expiry))
+	case sess.r.Phase == Waiting && !early:
+		if sess.r.silent(sess.now(ctx)) { // another poll has just heard so
 			return nil
 		}
-		if err := t.askAgain(ctx); err != nil {
+		if err := sess.askAgain(ctx); err != nil {
 			return err
 		}
 	}
-	if t.r.Phase == Signed && t.r.pollCompletes(now()) {
-		return t.complete(ctx, pollPatience)
+	if sess.r.Phase == Signed && sess.r.pollCompletes(sess.now(ctx)) {
+		return sess.complete(ctx, pollCompletionTimeout)
 	}
 	return nil
 }
 
 const (
-	// pollPatience is how long a poll waits for a signature to be completed: its client has
-	// an answer to get (spec 3.9).
-	pollPatience = 5 * time.Second
-	// leaveFor is how long polls leave what is due to the job that completes it. There may
-	// be none: nobody runs jobs, or the value was stored by a version that knew none.
-	leaveFor = 15 * time.Second
+	// pollCompletionTimeout bounds an attempt of a poll to complete the signature: its client waits for
+	// the answer (spec 3.9).
+	pollCompletionTimeout = 5 * time.Second
+	// jobHeadStart is how long polls leave a completion that is due to its job. There may be no job: the
+	// service may have no runner.
+	jobHeadStart = 15 * time.Second
 )
 
-// pollCompletes says whether a poll tries to complete the signature: that which brought the
-// value does. A further try is left to the job, which takes the time that it needs, unless
-// nobody does it.
+// pollCompletes reports whether a poll makes an attempt to complete the signature. The poll that brought
+// the value does. Further attempts are left to the job, which has more time, unless it is late.
 func (r *Request) pollCompletes(now time.Time) bool {
 	if r.NextTry.Equal(r.SignedAt) {
 		return true
 	}
-	return !now.Before(r.NextTry.Add(leaveFor))
+	return !now.Before(r.NextTry.Add(jobHeadStart))
 }
 
-// askAgain polls the provider. A fault on the way to it ends nothing before the
-// request expires: the client polls again.
-func (t *turn) askAgain(ctx context.Context) error {
-	state, event, err := t.callPoll(ctx)
+// askAgain polls the provider. After a fault of the provider or the connection the client polls again,
+// until the request expires.
+func (sess *session) askAgain(ctx context.Context) error {
+	state, event, err := sess.callPoll(ctx)
 	if err != nil {
-		err = t.fault(ctx, state, err)
+		err = sess.fault(ctx, state, err)
 	} else {
 		failpoint.Here("signing/polled")
-		err = t.follow(ctx, state, event)
+		err = sess.follow(ctx, state, event)
 	}
 	var fault faultError
 	switch {
@@ -151,62 +151,148 @@ func (t *turn) askAgain(ctx context.Context) error {
 	case err == nil:
 		failpoint.Here("signing/signed")
 	}
-	if t.r.Phase == Waiting && !away(err) && !errors.Is(err, errLeaseLost) {
-		err = errors.Join(err, t.expire(ctx, t.r.Expires))
+	if sess.r.Phase == Waiting && !isUnavailable(err) && !errors.Is(err, errLeaseLost) {
+		err = errors.Join(err, sess.expire(ctx, sess.r.Expires))
 	}
 	return err
 }
 
-// expire ends the request when its time is over.
-func (t *turn) expire(ctx context.Context, at time.Time) error {
-	if now().Before(at) {
+// expire ends the request if the time is at or past at.
+func (sess *session) expire(ctx context.Context, at time.Time) error {
+	if sess.now(ctx).Before(at) {
 		return nil
 	}
-	return t.store(ctx, func(ctx context.Context, r *Request) error {
-		if t.outdated(r) { // by who had the lease before us
+	return sess.store(ctx, func(ctx context.Context, r *Request) error {
+		if sess.outdated(r) { // by the previous holder of the lease
 			return errLeaseLost
 		}
-		return t.failed(ctx, r, expired)
+		return sess.failed(ctx, r, expired)
 	})
 }
 
-// deliver passes the signed document on and ends the request when it has arrived.
-func (t *turn) deliver(ctx context.Context, answer func(Answer) error) error {
-	blob, err := t.documents.Open(ctx, t.r.Document)
+// deliver answers with the signed document and ends the request.
+func (sess *session) deliver(ctx context.Context, answer func(Answer) error) error {
+	blob, err := sess.documents.Open(ctx, sess.r.Document)
 	if err != nil {
 		return fmt.Errorf("signing: opening the signed document: %w", err)
 	}
 	defer blob.Close()
-	if err := answer(Answer{Document: blob, Free: func() error { return t.freeEarly(ctx) }}); err != nil {
+	if err := answer(Answer{Document: blob, Free: func() error { return sess.freeEarly(ctx) }}); err != nil {
 		return err
 	}
 	failpoint.Here("signing/delivered")
-	return t.leave(ctx, func(ctx context.Context, r *Request) error {
-		return errors.Join(t.end(ctx, r), t.record(ctx, r, deliveredEntry, struct{}{}))
+	return sess.releaseWith(ctx, func(ctx context.Context, r *Request) error {
+		return errors.Join(sess.end(ctx, r), sess.record(ctx, r, deliveredEntryKind, struct{}{}))
 	})
 }
 
 // freeEarly frees the busy signal before the client can know that polling has ended:
 // its next start may come at once.
-func (t *turn) freeEarly(ctx context.Context) error {
-	if t.r.BusySignal == "" {
+func (sess *session) freeEarly(ctx context.Context) error {
+	if sess.r.BusySignal == "" {
 		return nil
 	}
-	return t.store(ctx, t.free)
+	return sess.store(ctx, sess.free)
 }
 
-// tell passes a failure on and ends the request. One that repeats ends nothing, and has
-// freed the busy signal when it came.
-func (t *turn) tell(ctx context.Context, answer func(Answer) error) error {
-	a := Answer{Failure: *t.r.Failure}
-	if repeats(t.r.Failure) {
+// deliverFailure answers with the failure and ends the request. A failure that repeats does not end it, and
+// has freed the busy signal before.
+func (sess *session) deliverFailure(ctx context.Context, answer func(Answer) error) error {
+	a := Answer{Failure: *sess.r.Failure}
+	if repeats(sess.r.Failure) {
 		return answer(a)
 	}
-	if err := t.freeEarly(ctx); err != nil {
+	if err := sess.freeEarly(ctx); err != nil {
 		return err
 	}
 	if err := answer(a); err != nil {
 		return err
 	}
-	return t.leave(ctx, t.end)
+	return sess.releaseWith(ctx, sess.end)
+}
+
+// look reads the request of a poll. enough reports that the poll can be answered without a lease and
+// a write: most polls come while the person has not answered and the provider need not be asked, others
+// while a job completes the signature.
+func (s *Service) look(ctx context.Context, account, id string) (r Request, early, enough bool, err error) {
+	r, err = s.store.Request(ctx, id)
+	if errors.Is(err, storage.ErrNotFound) || err == nil && !r.pollable(account) {
+		err = ErrFinished
+	}
+	if err != nil {
+		return r, false, false, err
+	}
+	now := s.now(ctx)
+	early = s.early(&r, now)
+	switch {
+	case !s.isFree(r.Lease): // wait for the result of its holder
+	case r.Phase == Waiting:
+		enough = early || r.silent(now)
+	case r.Phase == Signed:
+		enough = !r.pollCompletes(now)
+	}
+	if enough && !early {
+		s.polls.note(id, now, s.options.Interval)
+	}
+	return r, early, enough, nil
+}
+
+// silent reports whether the provider need not be asked now. It is always asked when the request
+// expires.
+func (r *Request) silent(now time.Time) bool {
+	return now.Before(r.NextAsk) && now.Before(r.Expires)
+}
+
+// early reports whether a poll at now comes before its time.
+func (s *Service) early(r *Request, now time.Time) bool {
+	if s.options.IgnoreInterval {
+		return false
+	}
+	last := r.PolledAt
+	if here := s.polls.last(r.ID); here.After(last) {
+		last = here
+	}
+	return tooEarly(last, now, s.options.Interval)
+}
+
+// tooEarly reports whether a poll at now comes before its time (spec 3.6): the first never does, later
+// ones may come up to 20 % early.
+func tooEarly(last, now time.Time, interval time.Duration) bool {
+	return !last.IsZero() && now.Sub(last) < interval*8/10
+}
+
+// pollLimiter remembers in memory when requests were polled.
+//
+// A poll that comes too early is answered SlowDown (spec 3.6), which protects the provider and the store. A
+// poll that takes the lease stores its time, so that every server knows it. A poll that only waits writes
+// nothing and does not ask the provider: its time is known to its own server alone, so a client whose polls
+// go to several servers may be told to slow down later. Such polls are only reads.
+type pollLimiter struct {
+	mu         sync.Mutex
+	young, old map[string]time.Time // generations: the time of the last poll by request
+	began      time.Time            // when young began
+}
+
+// pollLimiterSize bounds how many requests a generation has. If more are polled in one interval, some
+// that come too early are not found so.
+const pollLimiterSize = 10000
+
+// note remembers a poll. Times older than an interval are no longer needed, and dropped by generation.
+func (p *pollLimiter) note(id string, now time.Time, interval time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.young == nil || len(p.young) >= pollLimiterSize || now.Sub(p.began) > interval {
+		p.young, p.old, p.began = make(map[string]time.Time), p.young, now
+	}
+	p.young[id] = now
+}
+
+// last returns when a request was polled; zero when that is not known or longer ago than an interval.
+func (p *pollLimiter) last(id string) time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at, ok := p.young[id]; ok {
+		return at
+	}
+	return p.old[id]
 }

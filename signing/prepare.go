@@ -1,8 +1,12 @@
 package signing
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"crypto/x509"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -10,30 +14,31 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/internal/pki/validation"
+	"github.com/innsigli/innsigli/storage"
 )
 
-// prepare makes the document ready to be signed with the certificate. What keeps
-// it from being signed, in the document or in the certificate, is the failure.
-func (t *turn) prepare(ctx context.Context, need idp.NeedDigest) (preparation, *idp.Failure, error) {
-	if p := t.prepared(need.Certificate); p != nil {
+// prepare prepares the signature of the document with the certificate. The failure says what is wrong
+// with the document or the certificate.
+func (sess *session) prepare(ctx context.Context, need idp.NeedDigest) (preparation, *idp.Failure, error) {
+	if p := sess.prepared(need.Certificate); p != nil {
 		return p, nil, nil
 	}
-	traits, at := t.traits(), time.Now()
+	traits, at := sess.traits(), sess.now(ctx)
 	signer := ades.SignerIdentity{Certificate: need.Certificate, Algorithm: traits.Algorithm}
 	if !traits.CMS {
-		chain, f, err := t.checkCertificate(ctx, need.Certificate, need.Chain, t.options.Sources(), at)
+		chain, f, err := sess.checkCertificate(ctx, need.Certificate, need.Chain, sess.options.Sources(), at)
 		if f != nil || err != nil {
 			return nil, f, err
 		}
 		signer.Chain = chain[1:]
 	}
-	blob, err := t.documents.Open(ctx, t.r.Document)
+	blob, err := sess.documents.Open(ctx, sess.r.Document)
 	if err != nil {
 		return nil, nil, fmt.Errorf("signing: opening the document: %w", err)
 	}
 	defer blob.Close()
-	format := t.r.format()
-	p, err := format.prepare(ctx, t, blob, signer, at)
+	format := sess.r.format()
+	p, err := format.prepare(ctx, sess, blob, signer, at)
 	if f := format.failure(err); f != nil {
 		return nil, f, nil
 	}
@@ -43,25 +48,25 @@ func (t *turn) prepare(ctx context.Context, need idp.NeedDigest) (preparation, *
 	return p, nil, err
 }
 
-// prepared is what was prepared for the certificate already: whoever is asked again is asked
-// the same, so that the code on the phone is the one before.
-func (t *turn) prepared(cert *x509.Certificate) preparation {
-	if t.r.Pending == nil {
+// prepared returns the signature that was prepared for the certificate before, or nil. A person who is
+// asked again is asked for the same digest, so that the verification code stays the same.
+func (sess *session) prepared(cert *x509.Certificate) preparation {
+	if sess.r.Pending == nil {
 		return nil
 	}
-	p, err := t.r.format().read(t.r.Pending)
+	p, err := sess.r.format().read(sess.r.Pending)
 	if err != nil || !p.Signer().Certificate.Equal(cert) {
 		return nil
 	}
 	return p
 }
 
-// traits are those of the request's method.
-func (t *turn) traits() idp.Traits { return t.provider.Traits(t.r.Person.Method) }
+// traits returns the provider's traits for the request's method.
+func (sess *session) traits() idp.Traits { return sess.provider.Traits(sess.r.Person.Method) }
 
-// allows says whether the method is one for the start's document and level. A CMS that is made on
-// the phone goes into a PDF alone; it is no baseline signature, and is not raised. An order appends to a
-// document that stays its owner's, as signing XML does not.
+// allows returns an error if the method does not sign the start's format or level. A CMS that is made on
+// the phone goes into a PDF alone; it is no baseline signature, and its level is not raised. An order
+// appends to its owner's document, which is possible for PDF alone.
 func (s *Service) allows(in Start) error {
 	cms := s.provider.Traits(in.Person.Method).CMS
 	switch {
@@ -73,17 +78,17 @@ func (s *Service) allows(in Start) error {
 	return nil
 }
 
-// checkCertificate says what is wrong with a signer's certificate (spec 3.8), or
-// returns its chain to a root: over the certificates that came with it, or else those that
-// the sources find. The error is ades.ErrUnavailable: one of them is down.
-func (t *turn) checkCertificate(ctx context.Context, cert *x509.Certificate, further []*x509.Certificate, sources ades.Sources, now time.Time) ([]*x509.Certificate, *idp.Failure, error) {
+// checkCertificate returns the chain of a signer's certificate to a root, or the failure that says what is
+// wrong with the certificate (spec 3.8). The chain leads over the certificates in further, or else over those
+// that the sources find. The error is ades.ErrUnavailable: a source is down.
+func (sess *session) checkCertificate(ctx context.Context, cert *x509.Certificate, further []*x509.Certificate, sources ades.Sources, now time.Time) ([]*x509.Certificate, *idp.Failure, error) {
 	if cert == nil {
 		return nil, &idp.Failure{Code: idp.CertificateNotFound, Description: "The identity provider gave no certificate."}, nil
 	}
-	if !t.traits().ByPhone && idp.Kennitala(cert) != t.r.Person.Kennitala {
+	if !sess.traits().ByPhone && idp.Kennitala(cert) != sess.r.Person.Kennitala {
 		return nil, &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate is another person's."}, nil
 	}
-	if ades.CheckPurpose(cert) != nil || !ades.AllowsNonRepudiation(cert) && !t.options.AllowDigitalSignature {
+	if ades.CheckPurpose(cert) != nil || !ades.AllowsNonRepudiation(cert) && !sess.options.AllowDigitalSignature {
 		return nil, &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate is not for signing documents."}, nil
 	}
 	chain, err := validation.FindChain(ctx, sources, validation.NewKnown(ctx, sources, further...), cert, now)
@@ -96,7 +101,70 @@ func (t *turn) checkCertificate(ctx context.Context, cert *x509.Certificate, fur
 	return chain, nil, nil
 }
 
-// cannotSign is what a document that cannot be signed is answered with (spec 3.10).
+// cannotSign returns the failure of a document that cannot be signed (spec 3.10).
 func cannotSign(why string) *idp.Failure {
 	return &idp.Failure{Code: idp.UnableToHandleGivenData, OAuth: "invalid_request", Description: why}
+}
+
+// KeptCertificate is the signing certificate of a person's last answer (spec 3.5).
+type KeptCertificate struct {
+	Person      string    // a digest of person and phone
+	Certificate []byte    // DER; a store for production seals it
+	Expires     time.Time // with the certificate
+}
+
+// Certificates keeps the signing certificates that providers tell in their answers alone. Methods that write
+// join a transaction.
+type Certificates interface {
+	// KeepCertificate keeps a certificate in place of the person's earlier one.
+	KeepCertificate(ctx context.Context, c KeptCertificate) error
+	// KeptCertificate returns a person's; storage.ErrNotFound.
+	KeptCertificate(ctx context.Context, person string) (KeptCertificate, error)
+	// DropCertificates deletes up to limit certificates that expired before the time given, and returns how many.
+	DropCertificates(ctx context.Context, before time.Time, limit int) (int, error)
+}
+
+// keptCertificate returns the certificate from the person's last answer, if the provider wants it
+// (spec 3.5). It returns nil for one that is no longer valid: the person is then asked once more, for
+// the new one.
+func (sess *session) keptCertificate(ctx context.Context) (*x509.Certificate, error) {
+	if !sess.traits().Remember {
+		return nil, nil
+	}
+	kept, err := sess.Service.store.KeptCertificate(ctx, personDigest(sess.r.Person))
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	cert, err := x509.ParseCertificate(kept.Certificate)
+	if err != nil {
+		return nil, nil
+	}
+	if _, f, _ := sess.checkCertificate(ctx, cert, nil, sess.options.Sources(), sess.now(ctx)); f != nil {
+		return nil, nil
+	}
+	return cert, nil
+}
+
+// remember keeps the certificate that the person is asked to sign with, after it was checked.
+func (sess *session) remember(ctx context.Context, r *Request, cert *x509.Certificate) error {
+	if cert == nil || !sess.traits().Remember {
+		return nil
+	}
+	person := personDigest(r.Person)
+	kept, err := sess.Service.store.KeptCertificate(ctx, person)
+	if err != nil && !errors.Is(err, storage.ErrNotFound) || bytes.Equal(kept.Certificate, cert.Raw) {
+		return err
+	}
+	return sess.Service.store.KeepCertificate(ctx, KeptCertificate{Person: person, Certificate: cert.Raw, Expires: cert.NotAfter})
+}
+
+// personDigest returns the digest of person and phone under which a certificate is kept.
+func personDigest(p idp.Person) string {
+	p.Account = "" // the certificate is the same for all accounts
+	encoded, _ := json.Marshal(p)
+	sum := sha256.Sum256(encoded)
+	return hex.EncodeToString(sum[:])
 }

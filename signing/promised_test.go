@@ -156,7 +156,7 @@ func TestSourcesAreTakenOnce(t *testing.T) {
 			}
 			return ades.Sources{}
 		},
-		Told: func(_ context.Context, s signing.Step) {
+		OnStep: func(_ context.Context, s signing.Step) {
 			if s.Err != nil {
 				t.Error(s.Err)
 			}

@@ -32,7 +32,7 @@ func TestStartsWithOneKeyOnTwoServers(t *testing.T) {
 	for body, want := range map[string]error{"body": nil, "another body": signing.ErrKeyReused} {
 		t.Run(body, func(t *testing.T) {
 			p, db := newPhone(t), newStore(t)
-			signal, err := busysignal.New(db.BusySignals(), db).Create(t.Context(), account)
+			signal, err := busysignal.New(db.BusySignals(), db, busysignal.Options{}).Create(t.Context(), account)
 			if err != nil {
 				t.Fatal(err)
 			}

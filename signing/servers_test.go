@@ -31,7 +31,7 @@ func serversOn(t *testing.T, url string, p *phone, n int) (all []service) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { db.Close() })
-		all = append(all, onStore(t, db, p, signing.Options{AnyPace: true}))
+		all = append(all, onStore(t, db, p, signing.Options{IgnoreInterval: true}))
 	}
 	return all
 }

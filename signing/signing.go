@@ -1,32 +1,37 @@
-// Package signing is the life of a signing request: one document, one signer,
-// from the start call to the delivery of the signed document (spec 3.6).
+// Package signing runs signing requests: one document and one signer, from the start call to the delivery
+// of the signed document (spec 3.6).
 //
-// A signature that is to be seen has its place found at the start, in the document as it was
-// sent, and before anything is held; the standard stamp is drawn when the certificate is known.
+// # Promises
 //
-// # What it promises
+// A signature that a person gave is never lost and never made twice. The request is stored before the
+// provider is called, the signature value before it is used, and the signed document before it is
+// delivered. Delivery reads the stored bytes, so an answer that was cut off is repeated to the byte. The
+// provider is called and results are delivered under a lease in the store, so two polls or two servers
+// never do it at once. A process may die between any two lines, and the store may become unavailable at any:
+// the next poll continues from what is stored.
 //
-// A signature that a person gave is never lost and never made twice. The request
-// is stored before the provider is called, the signature value before it is used,
-// and the signed document before it is delivered; delivery reads the stored bytes,
-// so an answer that was cut off is repeated to the byte. The provider is called
-// and results are delivered under a lease in the store, so two polls or two
-// servers never do it at once. A process may die between any two lines, and the store
-// may go away at any: the next poll goes on from what is stored.
+// Most signatures are completed by the poll that brought the value. One that takes longer, because a source
+// of validation data is down, is completed by a job of the kinds that [Service.Handlers] names. The program
+// that makes the service also runs these jobs.
 //
-// Most signatures are completed by the poll that brought the value. What takes longer,
-// because a source of evidence is down, is a job of the kinds that [Service.Handlers]
-// names; whoever runs the service runs them too.
+// # Documents
 //
-// A PDF grows by its signature. The signed document of XML is another one: it is stored first, and
-// takes the place of the one that was sent in the transaction that completes the request.
+// A signature is appended to a PDF. The signed document of XML is a new one: it is stored first, and
+// replaces the one that was sent in the transaction that completes the request.
 //
-// A document that several people sign is its [Owner]'s, and each request for it an [Order]. A job
-// drives that to its end, so that nobody has to poll. Its signature comes into the document in one
-// piece with all its evidence, in the transaction in which the owner hears of it.
+// The place of a visible signature is found at the start, in the document as it was sent, before the busy signal
+// is taken. The standard stamp is drawn when the certificate is known.
 //
-// Who was asked, by whom, over which digest, with which certificate and when is recorded in
-// the evidence log, in the transactions in which it happens (facts.go).
+// # Orders
+//
+// A document that several people sign belongs to an [Owner], and each request to sign it is an [Order]. A
+// job drives such a request to its end; it is not polled. The signature is appended to the document at once
+// with all its validation data, in the transaction in which the owner is told of it.
+//
+// # Evidence
+//
+// Who was asked, by whom, over which digest, with which certificate and when is recorded in the evidence log,
+// in the same transactions as the changes (evidence.go).
 package signing
 
 import (
@@ -47,19 +52,19 @@ import (
 )
 
 var (
-	// ErrFinished: the request has ended, was cleared, or never existed.
+	// ErrFinished: the request has ended, was cleared, or does not exist.
 	ErrFinished = errors.New("signing: request has finished or does not exist")
-	// ErrKeyReused: the idempotency key came with another body.
+	// ErrKeyReused: the idempotency key was used with another body.
 	ErrKeyReused = errors.New("signing: idempotency key used with another request")
 	// ErrKeyInUse: the start call with that idempotency key is still running.
 	ErrKeyInUse = errors.New("signing: request with that idempotency key is being started")
-	// ErrFormat: only PDF documents are signed to order, and with a signing method whose identity
-	// provider makes the CMS itself (idp.Traits.CMS).
+	// ErrFormat: the document is not a PDF, and the request is an order's or uses a signing method whose
+	// identity provider makes the CMS itself (idp.Traits.CMS).
 	ErrFormat = errors.New("signing: documents of the format are not signed with the signing method")
-	// ErrLevel: with the signing method there is no level but B, since the identity provider
-	// makes the signature itself (idp.Traits.CMS).
+	// ErrLevel: the signing method makes signatures of level B alone, since the identity provider makes the
+	// CMS itself (idp.Traits.CMS).
 	ErrLevel = errors.New("signing: level is not to be had with the signing method")
-	// ErrConflict is a store's answer to a change of an outdated record.
+	// ErrConflict is returned by a store for a change of an outdated record.
 	ErrConflict = errors.New("signing: request was changed meanwhile")
 )
 
@@ -113,42 +118,42 @@ type Options struct {
 	Expiry time.Duration
 	// Interval is the least time between polls; 0 is 2 s.
 	Interval time.Duration
-	// AnyPace answers polls that come too early too, as the sandbox does.
-	AnyPace bool
-	// Sources are where evidence comes from, and the roots that a signer's certificate
-	// has to lead to. They are asked for anew each time, so that they may change while
-	// the service runs. nil: nothing is trusted.
+	// IgnoreInterval also serves polls that come before the interval is over, as the sandbox does.
+	IgnoreInterval bool
+	// Sources returns the sources of validation data, and the roots that a signer's certificate must lead
+	// to. It is called for each use, so that they may change while the service runs. nil: no root is
+	// trusted.
 	Sources func() ades.Sources
-	// Told is called with each step of a request once it is stored, with faults of the provider
-	// that end nothing, and with the reason why a request could not be completed and is tried
-	// again later. nil: nobody is told.
-	Told func(context.Context, Step)
-	// Alone: no other process uses the store, so the leases of a process that died
-	// are void at once and not only when they run out.
-	Alone bool
-	// Renderer draws the pages on which free places are looked for; it is used by several
-	// goroutines. nil: there are none (stamp.ErrNotDrawn), so each stamp needs a place that is
-	// named.
+	// OnStep is called with each step of a request once it is stored, with faults of the provider that do
+	// not end the request, and with the reason why an attempt to complete a signature failed and is repeated
+	// later. nil: not called.
+	OnStep func(context.Context, Step)
+	// SingleProcess: no other process uses the store, so the leases of a process that died are void at
+	// once and not only when they run out.
+	SingleProcess bool
+	// Renderer renders pages to find free places; several goroutines use it. nil: each stamp needs a place
+	// that is named, else stamp.ErrNotDrawn is returned.
 	Renderer stamp.Renderer
-	// Owner has the documents that are signed to order. nil: nobody has, and none is signed.
+	// Owner has the documents that are signed to order. nil: orders fail.
 	Owner Owner
-	// Ledger counts the signatures that are made. nil: nobody does.
+	// Ledger counts the signatures that are made. nil: they are not counted.
 	Ledger Ledger
-	// AllowDigitalSignature accepts signers' certificates whose key usage has digitalSignature and not nonRepudiation. People
-	// log in with such, as a rule, and sign with others (EN 319 412-2 4.3.2).
+	// AllowDigitalSignature accepts signers' certificates whose key usage has digitalSignature and not
+	// nonRepudiation. Such certificates are usually for logins (EN 319 412-2 4.3.2).
 	AllowDigitalSignature bool
-	// Keep is how long requests and their idempotency keys are remembered, counted from the
-	// start; 0 is 24 h (spec 7.2). Less than an hour counts as one, in which all that
-	// a request has time for is over. A request that nobody finished ends after 24 h, however
-	// long it is remembered.
+	// Keep is how long requests and their idempotency keys are remembered, counted from the start; 0 is 24 h
+	// (spec 7.2). The least is an hour, within which every phase of a request is over. A request that has not
+	// ended after 24 h is ended, however long it is remembered.
 	Keep time.Duration
+	// Now tells the time; nil is the machine's clock, by which leases last in any case.
+	Now storage.Clock
 }
 
-// storedHash is the hash that documents are stored with, so that the first signature
-// with it, as most are, need not read them again.
+// storedHash is the hash that is computed while a document is stored, so that a first signature with it need
+// not read the document again.
 const storedHash = crypto.SHA256
 
-// leaseTime is how long a lease lasts without being renewed.
+// leaseTime is how long a lease lasts unless it is prolonged.
 const leaseTime = 10 * time.Second
 
 // Service runs signing requests. It may be used by several goroutines, and by
@@ -164,12 +169,12 @@ type Service struct {
 	options   Options
 	process   string // this one, in leases
 
-	pace   pace
-	images chan struct{}   // one is drawn at a time
-	plans  chan struct{}   // one for each document that is planned on
-	xml    rooms           // for what is read
-	after  sync.WaitGroup  // what calls have left to be done
-	open   context.Context // ends when the service does not wait for that any longer
+	polls  pollLimiter
+	images chan struct{} // full while an image is drawn
+	plans  chan struct{} // one entry for each document on whose pages places are looked for
+	xml    xmlMemory
+	after  sync.WaitGroup  // writes that calls left for after their answer
+	open   context.Context // ends when Close stops waiting for them
 	close  context.CancelFunc
 }
 
@@ -189,12 +194,17 @@ func New(store Store, tx storage.Transactor, documents storage.Documents, jobs s
 		options.Sources = func() ades.Sources { return ades.Sources{Roots: x509.NewCertPool()} }
 	}
 	if options.Owner == nil {
-		options.Owner = unowned{}
+		options.Owner = noOwner{}
 	}
 	open, end := context.WithCancel(context.Background())
 	return &Service{
 		store: store, tx: tx, documents: documents, jobs: jobs, log: log, provider: provider, busy: busy,
 		options: options, process: uuid.NewString(), open: open, close: end, images: make(chan struct{}, 1), plans: make(chan struct{}, plansAtOnce),
-		xml: newRooms(),
+		xml: newXMLMemory(),
 	}
 }
+
+func (s *Service) now(ctx context.Context) time.Time { return s.options.Now.Now(ctx) }
+
+// whole returns a time in the precision that every backend keeps.
+func whole(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }

@@ -70,7 +70,7 @@ func TestCodeKnownAtStart(t *testing.T) {
 func TestCertificateChosenOnThePhone(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t)
-	s := newService(t, p, signing.Options{AnyPace: true})
+	s := newService(t, p, signing.Options{IgnoreInterval: true})
 	p.begin = func() (idp.Event, error) { return idp.Waiting{}, nil }
 	id := s.mustStart()
 
@@ -136,7 +136,7 @@ func TestProviderFaultAtStartLeavesNothing(t *testing.T) {
 func TestTransportFaultWhilePollingEndsNothing(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t)
-	s := newService(t, p, signing.Options{AnyPace: true})
+	s := newService(t, p, signing.Options{IgnoreInterval: true})
 	id := s.mustStart()
 	p.poll = func(state idp.State) (idp.State, idp.Event, error) {
 		state.Public = []byte("the one-shot answer") // to be stored in spite of the error
@@ -160,7 +160,7 @@ func TestTransportFaultWhileAskingEndsNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
-		s := newService(t, p, signing.Options{AnyPace: true})
+		s := newService(t, p, signing.Options{IgnoreInterval: true})
 		p.begin = func() (idp.Event, error) { return idp.Waiting{}, nil }
 		id := s.mustStart()
 		p.poll = func(state idp.State) (idp.State, idp.Event, error) { return state, p.needDigest(), nil }
@@ -323,7 +323,7 @@ func TestPollsTooEarly(t *testing.T) {
 func TestParallelPollsDeliverOnce(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t)
-	s := newService(t, p, signing.Options{AnyPace: true})
+	s := newService(t, p, signing.Options{IgnoreInterval: true})
 	id := s.mustStart()
 	calls := p.calls
 	results := make([]result, 16)
@@ -349,7 +349,7 @@ func TestParallelPollsDeliverOnce(t *testing.T) {
 func TestCutOffDeliveryIsRepeatedToTheByte(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t)
-	s := newService(t, p, signing.Options{AnyPace: true})
+	s := newService(t, p, signing.Options{IgnoreInterval: true})
 	id := s.mustStart()
 	var first []byte
 	err := s.Poll(t.Context(), account, id, func(a signing.Answer) error {

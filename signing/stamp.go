@@ -2,9 +2,15 @@ package signing
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/x509"
 	"fmt"
+	"io"
+	"time"
 
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/storage"
@@ -25,7 +31,7 @@ type StampRequest struct {
 	Drawing stamp.Drawing
 }
 
-// Stamp is a visible signature as it was planned at the start.
+// Stamp is a visible signature as planned at the start.
 type Stamp struct {
 	Page int        `json:"page"`
 	Rect [4]float64 `json:"rect"` // in the page's user space: lower left corner, upper right corner
@@ -34,9 +40,9 @@ type Stamp struct {
 	Image string `json:"image,omitempty"`
 }
 
-// plan finds the place of the stamp that a start asks for and draws its image; nil when it asks
-// for none. What is wrong with the document, the page and the place is found in that order, and
-// before anything is held (spec 3.1).
+// plan finds the place of the stamp that a start asks for and draws its image. It returns nil when the start
+// asks for none. Errors of the document, the page and the place are found in this order, and before the
+// busy signal is taken (spec 3.1).
 func (s *Service) plan(ctx context.Context, in Start) (*Stamp, error) {
 	if in.Stamp == nil {
 		return nil, nil
@@ -85,7 +91,7 @@ func (s *Service) planOn(ctx context.Context, blob storage.Blob, in Start) (*Sta
 	return planned, err
 }
 
-// choose takes the place that was named, or looks for one.
+// choose returns the place that was named, or looks for a free one.
 func (s *Service) choose(ctx context.Context, page *stamp.Page, in *StampRequest) (stamp.Rect, error) {
 	size := in.Size
 	if in.Image == nil {
@@ -97,8 +103,8 @@ func (s *Service) choose(ctx context.Context, page *stamp.Page, in *StampRequest
 	return page.Find(ctx, s.options.Renderer, in.Corner, size)
 }
 
-// draw draws the image, if there is one: one at a time, as it takes memory for all its pixels.
-// What is archived has no transparency: PDF/A-1 forbids it (ISO 19005-1 6.4).
+// draw draws the image, if there is one. The service draws one image at a time, since all its pixels are in
+// memory. In an archival document it has no transparency, which PDF/A-1 forbids (ISO 19005-1 6.4).
 func (s *Service) draw(ctx context.Context, in *StampRequest, page *stamp.Page) ([]byte, error) {
 	if in.Image == nil {
 		return nil, nil
@@ -114,8 +120,8 @@ func (s *Service) draw(ctx context.Context, in *StampRequest, page *stamp.Page) 
 	return in.Image.Draw(in.Size, drawing)
 }
 
-// keepImage stores a drawn image until its request is over: the request is rewritten at each
-// step, and is to stay small.
+// keepImage stores a drawn image as a document until its request has ended. It is not in the record of the
+// request, which is rewritten at each step.
 func (s *Service) keepImage(ctx context.Context, drawn []byte) (document string, err error) {
 	if drawn == nil {
 		return "", nil
@@ -124,7 +130,7 @@ func (s *Service) keepImage(ctx context.Context, drawn []byte) (document string,
 	return ref.ID, err
 }
 
-// documents are those that only the stamp refers to.
+// documents returns the IDs of the documents that only the stamp refers to.
 func (p *Stamp) documents() []string {
 	if p == nil || p.Image == "" {
 		return nil
@@ -132,8 +138,126 @@ func (p *Stamp) documents() []string {
 	return []string{p.Image}
 }
 
-// visible is the stamp with what is drawn in its place.
+// visible returns the stamp with its appearance.
 func (p *Stamp) visible(appearance []byte) *pades.Visible {
 	r := p.Rect
 	return &pades.Visible{Page: p.Page, Rect: pades.Rect{LLX: r[0], LLY: r[1], URX: r[2], URY: r[3]}, Appearance: appearance}
+}
+
+// Plan finds the places of the standard stamps of the given number of people who are to sign the document of
+// an [Order] one after another: each in the first free place from the corner of the page.
+//
+// It returns, in this order, pades.ErrEncrypted also for a document that opens without a password, the errors
+// of pades.Check, stamp.ReadPage and stamp.Page.Capacity, and stamp.ErrNoRoom when the page has no room for
+// all stamps; stamp.ErrNotDrawn when the page was not rendered.
+func (s *Service) Plan(ctx context.Context, document string, page int, c stamp.Corner, signers int) ([]*Stamp, error) {
+	blob, err := s.documents.Open(ctx, document)
+	if err != nil {
+		return nil, fmt.Errorf("signing: opening the document: %w", err)
+	}
+	defer blob.Close()
+	list, err := s.planAll(ctx, blob, page, c, signers)
+	if err != nil {
+		return nil, fmt.Errorf("signing: planning stamps: %w", err)
+	}
+	return list, nil
+}
+
+// plansAtOnce bounds how many documents are read at once to find places on their pages. One may take 50 MB
+// of memory meanwhile.
+const plansAtOnce = 4
+
+// planTimeout is how long a document waits for that.
+const planTimeout = 8 * time.Second
+
+// planning waits until fewer than plansAtOnce documents are read. It returns stamp.ErrNotReady when that takes
+// too long. The caller calls done when the document is no longer read.
+func (s *Service) planning(ctx context.Context) (done func(), err error) {
+	select {
+	case s.plans <- struct{}{}:
+		return func() { <-s.plans }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-time.After(planTimeout):
+		return nil, stamp.ErrNotReady
+	}
+}
+
+func (s *Service) planAll(ctx context.Context, blob storage.Blob, number int, c stamp.Corner, signers int) ([]*Stamp, error) {
+	done, err := s.planning(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	doc, options := document(blob), pades.Options{Level: ades.LT}
+	encrypted, err := pades.Encrypted(doc)
+	if encrypted {
+		err = pades.ErrEncrypted
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := pades.Check(ctx, doc, options); err != nil {
+		return nil, err
+	}
+	page, err := stamp.ReadPage(blob, blob.Size(), number)
+	if err != nil {
+		return nil, err
+	}
+	places, err := page.Capacity(ctx, s.options.Renderer, c, stamp.StandardSize, signers)
+	if err != nil {
+		return nil, err
+	}
+	if len(places) < signers {
+		return nil, fmt.Errorf("%w: page %d has room for %d of %d stamps", stamp.ErrNoRoom, number, len(places), signers)
+	}
+	var list []*Stamp
+	for _, place := range places {
+		planned := &Stamp{Page: number}
+		r := &planned.Rect
+		r[0], r[1], r[2], r[3] = page.UserSpace(place)
+		list = append(list, planned)
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	options.Visible = list[0].visible(nil) // the others differ in their rectangles alone
+	return list, pades.Check(ctx, doc, options)
+}
+
+// visible returns the visible part of the signature; nil when it has none.
+func (sess *session) visible(ctx context.Context, cert *x509.Certificate, o pades.Options) (*pades.Visible, error) {
+	planned := sess.r.Stamp
+	if planned == nil {
+		return nil, nil
+	}
+	draw := func() ([]byte, error) { return stamp.Standard(sess.stampText(cert, o)) }
+	if planned.Image != "" {
+		draw = func() ([]byte, error) { return sess.readImage(ctx, planned.Image) }
+	}
+	appearance, err := draw()
+	if err != nil {
+		return nil, fmt.Errorf("signing: drawing the stamp: %w", err)
+	}
+	return planned.visible(appearance), nil
+}
+
+// stampText returns the text of the standard stamp (spec 3.3). A provider that makes the CMS on the phone
+// shows no certificate before: the stamp then has the kennitala that the client named.
+func (sess *session) stampText(cert *x509.Certificate, o pades.Options) stamp.Text {
+	text := stamp.Text{Name: o.Name, Kennitala: sess.r.Person.Kennitala, Time: o.Time, Reason: o.Reason}
+	if cert != nil {
+		text.Kennitala = cmp.Or(idp.ShownKennitala(cert), text.Kennitala)
+	}
+	return text
+}
+
+// readImage reads the image that was drawn at the start.
+func (sess *session) readImage(ctx context.Context, id string) ([]byte, error) {
+	blob, err := sess.documents.Open(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	defer blob.Close()
+	return io.ReadAll(io.NewSectionReader(blob, 0, blob.Size()))
 }

@@ -72,7 +72,7 @@ func wantShown(t *testing.T, document []byte, texts map[string]bool) {
 // spec 3.3: the name from the certificate, the kennitala, the time and the reason.
 func TestStandardStamp(t *testing.T) {
 	t.Parallel()
-	s := newService(t, newPhone(t), signing.Options{AnyPace: true})
+	s := newService(t, newPhone(t), signing.Options{IgnoreInterval: true})
 	document := s.poll(s.mustStart(stamped)).Document
 	s.checkSigned(document)
 	wantShown(t, document, map[string]bool{"A signer": true, "010130-2989": true, "Samþykkt": true, time.Now().UTC().Format("2006"): true})
@@ -84,7 +84,7 @@ func TestStandardStamp(t *testing.T) {
 func TestNoStamp(t *testing.T) {
 	t.Parallel()
 	renderer := &blank{}
-	s := newService(t, newPhone(t), signing.Options{AnyPace: true, Renderer: renderer})
+	s := newService(t, newPhone(t), signing.Options{IgnoreInterval: true, Renderer: renderer})
 	document := s.poll(s.mustStart()).Document
 	s.checkSigned(document)
 	wantShown(t, document, map[string]bool{"A signer": false})
@@ -97,7 +97,7 @@ func TestNoStamp(t *testing.T) {
 func TestStampOfAnotherCertificate(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t)
-	s := newService(t, p, signing.Options{AnyPace: true})
+	s := newService(t, p, signing.Options{IgnoreInterval: true})
 	id := s.mustStart(stamped)
 	first := p.digests[0].Sum
 	var err error
@@ -120,14 +120,14 @@ func TestStampOfWhoeverHasThePhone(t *testing.T) {
 	p := newPhone(t)
 	p.traits = idp.Traits{ByPhone: true}
 	p.key, p.cert = p.issue("0101302479")
-	s := newService(t, p, signing.Options{AnyPace: true})
+	s := newService(t, p, signing.Options{IgnoreInterval: true})
 	wantShown(t, s.poll(s.mustStart(stamped)).Document, map[string]bool{"010130-2479": true, "010130-2989": false})
 }
 
 // A phone that makes the whole signature shows no certificate before: the stamp has no name.
 func TestStampBeforeTheCertificateIsKnown(t *testing.T) {
 	t.Parallel()
-	s := newService(t, wholeCMS(t), signing.Options{AnyPace: true})
+	s := newService(t, wholeCMS(t), signing.Options{IgnoreInterval: true})
 	wantShown(t, s.poll(s.mustStart(stamped)).Document, map[string]bool{"010130-2989": true, "Samþykkt": true, "A signer": false})
 }
 
@@ -147,7 +147,7 @@ func TestStampWithAnImage(t *testing.T) {
 	}
 	for name, end := range ended {
 		t.Run(name, func(t *testing.T) {
-			s := newService(t, newPhone(t), signing.Options{AnyPace: true})
+			s := newService(t, newPhone(t), signing.Options{IgnoreInterval: true})
 			id := s.mustStart(pictured(t))
 			r, err := s.db.Requests().Request(t.Context(), id)
 			if err != nil || r.Stamp == nil {
@@ -189,7 +189,7 @@ func TestImageOnAnArchivedPage(t *testing.T) {
 		"PDF/A-1": {pdftest.Archival(pdftest.Archive{Profile: "1b"}), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newService(t, newPhone(t), signing.Options{AnyPace: true})
+			s := newService(t, newPhone(t), signing.Options{IgnoreInterval: true})
 			started, err := s.startWith(test.content, pictured(t))
 			if err != nil {
 				t.Fatal(err)

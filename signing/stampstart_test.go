@@ -31,7 +31,7 @@ func unchangeable(t *testing.T) []byte {
 // them before the busy signal and the provider. A refused start holds nothing.
 func TestRefusedStamps(t *testing.T) {
 	t.Parallel()
-	s := newService(t, newPhone(t), signing.Options{AnyPace: true})
+	s := newService(t, newPhone(t), signing.Options{IgnoreInterval: true})
 	empty, signed := pdftest.Build(pdftest.Options{}), s.poll(s.mustStart(stamped)).Document
 	for name, test := range map[string]struct {
 		content  []byte
@@ -50,7 +50,7 @@ func TestRefusedStamps(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPhone(t)
-			s := newService(t, p, signing.Options{AnyPace: true, Renderer: test.renderer})
+			s := newService(t, p, signing.Options{IgnoreInterval: true, Renderer: test.renderer})
 			_, err := s.startWith(test.content, pictured(t), func(in *signing.Start) {
 				test.change(in.Stamp)
 				in.BusySignal = &signing.BusySignalUse{ID: "there is none"}
@@ -121,7 +121,7 @@ func TestRepeatedStartWithAStamp(t *testing.T) {
 	t.Parallel()
 	renderer := &blank{}
 	db := &creating{DB: newStore(t)}
-	s := onStore(t, db, newPhone(t), signing.Options{AnyPace: true, Renderer: renderer})
+	s := onStore(t, db, newPhone(t), signing.Options{IgnoreInterval: true, Renderer: renderer})
 	keyed := func(body string) func(*signing.Start) {
 		return func(in *signing.Start) {
 			in.Stamp.Auto = true
@@ -152,7 +152,7 @@ func TestRepeatedStartWithAStamp(t *testing.T) {
 func TestRequestOfAKeyThatIsGone(t *testing.T) {
 	t.Parallel()
 	p, db := newPhone(t), newStore(t)
-	s := wired(t, db, &going{Store: db.Requests()}, db, p, signing.Options{AnyPace: true})
+	s := wired(t, db, &going{Store: db.Requests()}, db, p, signing.Options{IgnoreInterval: true})
 	id := s.mustStart(stamped, func(in *signing.Start) {
 		in.Key = &signing.IdempotencyKey{Client: "client", Key: "key", Fingerprint: "body"}
 	})
@@ -166,9 +166,9 @@ func TestStampsOnTwoServers(t *testing.T) {
 	key := func(in *signing.Start) {
 		in.Key = &signing.IdempotencyKey{Client: "client", Key: "key", Fingerprint: "body"}
 	}
-	first := onStore(t, db, p, signing.Options{AnyPace: true})
+	first := onStore(t, db, p, signing.Options{IgnoreInterval: true})
 	id := first.mustStart(pictured(t), key)
-	second := wired(t, db, &racing{Store: db.Requests()}, db, p, signing.Options{AnyPace: true})
+	second := wired(t, db, &racing{Store: db.Requests()}, db, p, signing.Options{IgnoreInterval: true})
 	if again, err := second.start(pictured(t), key); err != nil || again.ID != id {
 		t.Errorf("%+v, %v", again, err)
 	}

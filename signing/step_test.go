@@ -20,7 +20,7 @@ func TestSteps(t *testing.T) {
 	t.Parallel()
 	p := once(t)
 	var got []string
-	s := newService(t, p, signing.Options{AnyPace: true, Told: func(_ context.Context, s signing.Step) {
+	s := newService(t, p, signing.Options{IgnoreInterval: true, OnStep: func(_ context.Context, s signing.Step) {
 		line := fmt.Sprintf("%s %s%s", s.Name, s.Note, s.Code)
 		if s.Err != nil {
 			line += s.Err.Error()
@@ -64,7 +64,7 @@ func TestStepsOfARollback(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var got []string
-		o := newOrders(t, newPhone(t), signing.Options{Told: func(_ context.Context, s signing.Step) { got = append(got, s.Name) }})
+		o := newOrders(t, newPhone(t), signing.Options{OnStep: func(_ context.Context, s signing.Step) { got = append(got, s.Name) }})
 		id := o.mustOrder()
 		failed := errors.New("rolled back")
 		for _, outcome := range []error{failed, nil} {

@@ -8,30 +8,32 @@ import (
 	"io"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/xades"
 )
 
-// xmlFormat signs XML documents. Signatures stand in their midst, so that the signed document is a
-// new one, made of pieces of the one before.
+// xmlFormat signs XML documents. The signature is put into the document, so the signed document is a new
+// one, made of pieces of the one before.
 type xmlFormat struct{}
 
-func (xmlFormat) prepare(ctx context.Context, t *turn, blob storage.Blob, signer ades.SignerIdentity, at time.Time) (preparation, error) {
-	waiting, end := context.WithTimeout(ctx, xmlPatience)
+func (xmlFormat) prepare(ctx context.Context, sess *session, blob storage.Blob, signer ades.SignerIdentity, at time.Time) (preparation, error) {
+	queued, end := context.WithTimeout(ctx, xmlMemoryTimeout)
 	defer end()
-	done, err := t.xml.take(waiting, blob.Size())
+	done, err := sess.xml.acquire(queued, blob.Size())
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	return xades.Prepare(ctx, xmlDocument(blob), signer, xades.Options{
-		Packing: t.r.Packing, Time: at, City: t.r.City, Country: t.r.Country, Reason: t.r.Text.Reason, Level: t.r.Level,
+		Packing: sess.r.Packing, Time: at, City: sess.r.City, Country: sess.r.Country, Reason: sess.r.Text.Reason, Level: sess.r.Level,
 	})
 }
 
-// xmlDocument is a stored document as xades reads it.
+// xmlDocument converts a stored document for xades.
 func xmlDocument(b storage.Blob) xades.Document { return xades.Document{ReaderAt: b, Size: b.Size()} }
 
 func (xmlFormat) read(encoded []byte) (preparation, error) { return readPrepared(encoded) }
@@ -44,12 +46,12 @@ func readPrepared(encoded []byte) (*xades.Pending, error) {
 	return p, nil
 }
 
-func (xmlFormat) draft(_ context.Context, t *turn, blob storage.Blob, encoded []byte) (draft, error) {
+func (xmlFormat) draft(_ context.Context, sess *session, blob storage.Blob, encoded []byte) (draft, error) {
 	p, err := readPrepared(encoded)
 	if err != nil {
 		return nil, err
 	}
-	return &xmlDraft{Blob: blob, prepared: p, doc: xmlDocument(blob), rooms: t.xml}, nil
+	return &xmlDraft{Blob: blob, prepared: p, doc: xmlDocument(blob), memory: sess.xml}, nil
 }
 
 func (xmlFormat) failure(err error) *idp.Failure {
@@ -61,8 +63,8 @@ func (xmlFormat) failure(err error) *idp.Failure {
 	return nil
 }
 
-// xmlFailures are why a document cannot be signed. The first that fits is said: a bound is one whatever the
-// packing, and ErrUnreadable comes with others of which each says more.
+// xmlFailures are the reasons why a document cannot be signed. The first that fits is answered: a limit does
+// not depend on the packing, and ErrUnreadable comes with other errors that say more.
 var xmlFailures = []struct {
 	error
 	why string
@@ -76,7 +78,7 @@ var xmlFailures = []struct {
 	{ades.ErrUnreadable, "The document is not well-formed XML with namespaces, or has names that other software does not read."},
 }
 
-// xmlDraft is an XML document with the revisions that lead to the signed one, each made of the one
+// xmlDraft is an XML document with the revisions that lead to the signed one, each made from the one
 // before.
 type xmlDraft struct {
 	storage.Blob
@@ -84,7 +86,7 @@ type xmlDraft struct {
 	doc       xades.Document // with the revisions
 	revisions []xades.Revision
 	created   string // the signed document, once it is stored
-	rooms     rooms
+	memory    xmlMemory
 }
 
 func (d *xmlDraft) signer([]byte) (ades.SignerIdentity, error) { return d.prepared.Signer(), nil }
@@ -94,7 +96,7 @@ func (d *xmlDraft) base() (prepared, stored int64) {
 	return prepared, d.Size()
 }
 
-// sign takes no room: the signature is made beside the document, and so is the question for its timestamp.
+// sign acquires no memory: the signature and the request for its timestamp are made without the document.
 func (d *xmlDraft) sign(ctx context.Context, value []byte, t ades.Timestamper) error {
 	r, err := d.prepared.Complete(ctx, value, t)
 	if err == nil {
@@ -104,7 +106,7 @@ func (d *xmlDraft) sign(ctx context.Context, value []byte, t ades.Timestamper) e
 }
 
 func (d *xmlDraft) extend(ctx context.Context, level ades.Level, s ades.Sources) error {
-	done, err := d.rooms.take(ctx, d.Size())
+	done, err := d.memory.acquire(ctx, d.Size())
 	if err != nil {
 		return err
 	}
@@ -129,20 +131,20 @@ func (d *xmlDraft) finish(ctx context.Context, documents storage.Documents) (c c
 		return c, fmt.Errorf("signing: storing the signed document: %w", err)
 	}
 	d.created = ref.ID
-	return identified(ref.Sums[0], ref.Size), nil
+	return contentOf(ref.Sums[0], ref.Size), nil
 }
 
 func (d *xmlDraft) fresh() []string { return []string{d.created} }
 
-func (d *xmlDraft) land(ctx context.Context, documents storage.Documents, r *Request) error {
+func (d *xmlDraft) complete(ctx context.Context, documents storage.Documents, r *Request) error {
 	unsigned := r.Document
-	r.Document, r.Kept = d.created, nil
+	r.Document, r.Draft = d.created, nil
 	return errors.Join(documents.Keep(ctx, d.created), documents.Delete(ctx, unsigned))
 }
 
 func (d *xmlDraft) keep(_ context.Context, _ storage.Documents, r *Request) (err error) {
 	if len(d.revisions) > 0 {
-		r.Kept, err = json.Marshal(d.revisions)
+		r.Draft, err = json.Marshal(d.revisions)
 	}
 	return err
 }
@@ -150,8 +152,47 @@ func (d *xmlDraft) keep(_ context.Context, _ storage.Documents, r *Request) (err
 func (d *xmlDraft) restore(kept []byte) error {
 	var all []xades.Revision
 	if err := json.Unmarshal(kept, &all); err != nil {
-		return fmt.Errorf("signing: reading what an earlier try has come to: %w", err)
+		return fmt.Errorf("signing: reading the draft of an earlier attempt: %w", err)
 	}
 	d.change(all...)
 	return nil
+}
+
+// XML is read whole to be signed, which takes several times its length of memory. These constants bound
+// that memory.
+const (
+	// smallXML is the length in bytes up to which documents have memory of their own. Nearly all documents
+	// are small. They do not wait for large ones, of which one may take a minute, since sources of
+	// validation data are asked meanwhile.
+	smallXML = 1 << 20
+	// smallXMLAtOnce and largeXMLAtOnce bound the documents that are read at once, in bytes.
+	smallXMLAtOnce = 16 << 20
+	largeXMLAtOnce = 48 << 20
+	// xmlMemoryTimeout is how long a document waits for memory to be prepared. After that a later poll
+	// tries again.
+	xmlMemoryTimeout = 8 * time.Second
+)
+
+// errNoMemory: there was no memory in time for another document.
+var errNoMemory = fmt.Errorf("signing: waiting for other documents: %w", ades.ErrUnavailable)
+
+// xmlMemory bounds the bytes of XML that are read at once.
+type xmlMemory struct{ small, large *semaphore.Weighted }
+
+func newXMLMemory() xmlMemory {
+	return xmlMemory{semaphore.NewWeighted(smallXMLAtOnce), semaphore.NewWeighted(largeXMLAtOnce)}
+}
+
+// acquire waits until there is memory for a document of a size. The caller calls done when the document is no
+// longer read. The error is errNoMemory.
+func (r xmlMemory) acquire(ctx context.Context, size int64) (done func(), err error) {
+	memory := r.large
+	if size <= smallXML {
+		memory = r.small
+	}
+	size = min(size, largeXMLAtOnce)
+	if err := memory.Acquire(ctx, size); err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoMemory, err)
+	}
+	return func() { memory.Release(size) }, nil
 }

@@ -43,7 +43,7 @@ type narrowRequests struct {
 }
 
 func (s narrowRequests) UpdateRequest(ctx context.Context, r signing.Request) error {
-	if s.of.records && r.Kept != nil {
+	if s.of.records && r.Draft != nil {
 		return fmt.Errorf("%w: test", storage.ErrFull)
 	}
 	return s.Store.UpdateRequest(ctx, r)
@@ -76,7 +76,7 @@ func xmlWithoutRoom(t *testing.T, records bool) {
 	p := newPhone(t)
 	db := &narrow{creating: creating{DB: newStore(t)}}
 	o, stamps := newOutage(p.ca), 0
-	s := onStore(t, db, p, signing.Options{AnyPace: true, Sources: func() ades.Sources {
+	s := onStore(t, db, p, signing.Options{IgnoreInterval: true, Sources: func() ades.Sources {
 		sources := o.sources()
 		sources.Time = tallied{sources.Time, &stamps}
 		return sources

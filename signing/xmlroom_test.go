@@ -70,7 +70,7 @@ func slowXML(t *testing.T) (s service, tsa, responder *slowness) {
 	tsa, responder = new(slowness), new(slowness)
 	sources := p.ca.Sources(nil)
 	sources.Time, sources.Revocation = slowTSA{sources.Time, tsa}, slowResponder{sources.Revocation, responder}
-	s = newXMLService(t, p, signing.Options{AnyPace: true, Sources: func() ades.Sources { return sources }})
+	s = newXMLService(t, p, signing.Options{IgnoreInterval: true, Sources: func() ades.Sources { return sources }})
 	if err := s.LeaveRoomForLargeXML(5 << 20); err != nil {
 		t.Fatal(err)
 	}
@@ -179,8 +179,8 @@ func TestTimestampIsKeptWithoutRoom(t *testing.T) {
 		responder.Store(0)
 		s.pending(third, "while there is no room")
 		r, err := s.db.Requests().Request(t.Context(), third)
-		if err != nil || !strings.Contains(string(r.Kept), "pieces") {
-			t.Errorf("%v, kept %.100q", err, r.Kept)
+		if err != nil || !strings.Contains(string(r.Draft), "pieces") {
+			t.Errorf("%v, kept %.100q", err, r.Draft)
 		}
 		s.signsInTheEnd(first, second, third)
 	})

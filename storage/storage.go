@@ -49,9 +49,9 @@ var (
 	ErrFull = errors.New("storage: no room left")
 )
 
-// Passing says whether the same call may go well later: the store was not reached, or had
+// IsTemporary reports whether the same call may go well later: the store was not reached, or had
 // no room.
-func Passing(err error) bool {
+func IsTemporary(err error) bool {
 	return errors.Is(err, ErrUnavailable) || errors.Is(err, ErrFull)
 }
 
@@ -99,6 +99,19 @@ func AfterCommit(ctx context.Context, report func(ctx context.Context)) {
 }
 
 type afterCommitKey struct{}
+
+// Clock returns the current time for the caller of a service, which ctx tells, such as the account. The nil Clock is the
+// machine's. Services take one in their options and ask nothing else for the time at which they act.
+type Clock func(ctx context.Context) time.Time
+
+// Now returns the time in UTC, truncated to the microsecond, which is what every backend keeps.
+func (c Clock) Now(ctx context.Context) time.Time {
+	now := time.Now
+	if c != nil {
+		now = func() time.Time { return c(ctx) }
+	}
+	return now().UTC().Truncate(time.Microsecond)
+}
 
 // Documents keeps documents: a base that never changes and revisions appended
 // to it. A document is read while it grows; a reader sees the length it had when

@@ -56,6 +56,40 @@ func TestNoTestIsTimed(t *testing.T) {
 	}
 }
 
+// services are the packages that ask a storage.Clock for the time, so that a deployment can give them another one.
+var services = []string{"account", "busysignal", "portal", "portal/page", "sandbox", "server/internal/notify", "signing", "webhook/delivery"}
+
+// Services ask the machine's clock nowhere, but where a comment on the line or the line above begins with "time:" and says
+// why: a duration is measured, or another machine compares the time with its own.
+func TestServicesAskTheirClock(t *testing.T) {
+	root := testenv.Root(t)
+	for _, folder := range services {
+		paths, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
+		if err != nil || len(paths) == 0 {
+			t.Fatal(folder, err)
+		}
+		var p testPackage
+		for _, path := range paths {
+			if !strings.HasSuffix(path, "_test.go") {
+				p.parse(t, path, nil)
+			}
+		}
+		for _, file := range p.files {
+			ast.Inspect(file, func(n ast.Node) bool {
+				f, ok := n.(*ast.SelectorExpr)
+				if !ok || !slices.Contains([]string{"Now", "Since", "Until"}, f.Sel.Name) {
+					return true
+				}
+				at := p.positions.Position(f.Pos())
+				if x, ok := f.X.(*ast.Ident); ok && x.Name == "time" && !p.reasons[fmt.Sprintf("%s:%d", at.Filename, at.Line)] {
+					t.Errorf("%s:%d: time.%s in place of the service's clock", strings.TrimPrefix(at.Filename, root+string(filepath.Separator)), at.Line, f.Sel.Name)
+				}
+				return true
+			})
+		}
+	}
+}
+
 // The rule sees what it is for, and lets pass what it allows.
 func TestTimedCallsAreSeen(t *testing.T) {
 	const source = `package p

@@ -13,7 +13,7 @@ type outage struct{ noReads, noWrites atomic.Bool }
 // tell passes on an error, but for all of an outage except its beginning, which is no kind's own.
 // It also hears when there was none, which ends the outage.
 func (w *run) tell(kind string, err error, outage *atomic.Bool) {
-	known, passing := w.noReads.Load() || w.noWrites.Load(), storage.Passing(err)
+	known, passing := w.noReads.Load() || w.noWrites.Load(), storage.IsTemporary(err)
 	if err == nil || passing {
 		outage.Store(passing)
 	}

@@ -46,7 +46,7 @@ func (w *run) endedMeanwhile(ends []end) []end {
 func (w *run) store(ends []end) {
 	err := w.insist(ends)
 	switch {
-	case err == nil || storage.Passing(err) || w.settling.Err() != nil:
+	case err == nil || storage.IsTemporary(err) || w.settling.Err() != nil:
 	case len(ends) > 1:
 		for _, e := range ends {
 			w.store([]end{e})
@@ -66,7 +66,7 @@ func (w *run) store(ends []end) {
 func (w *run) insist(ends []end) error {
 	for {
 		err := w.Tx.InTx(w.settling, func(ctx context.Context) error { return w.storeAll(ctx, ends) })
-		if err != nil && !storage.Passing(err) {
+		if err != nil && !storage.IsTemporary(err) {
 			return err
 		}
 		w.tell("", err, &w.noWrites)

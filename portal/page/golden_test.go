@@ -105,7 +105,7 @@ func goldenCounters(place *portal.Place) (all []counter) {
 // Records that version 1 stored are stored under the same keys with the same values, and are read.
 func TestGoldenRecords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		now := now() // a bubble begins with the year 2000
+		now := time.Now().UTC() // a bubble begins with the year 2000
 		s := make(records)
 		p := &Page{config: Config{Store: s, Tx: s}}
 		var place portal.Place

@@ -87,7 +87,7 @@ func (p *Page) count(ctx context.Context, at time.Time, counters []counter) erro
 // takeBack has what was begun at a time not count. It joins the transaction.
 func (p *Page) takeBack(ctx context.Context, at time.Time, counters ...counter) error {
 	return storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
-		now := now()
+		now := p.now(ctx)
 		for _, c := range counters {
 			times, err := p.counted(ctx, c, now)
 			if err != nil {

@@ -136,7 +136,7 @@ func (p *Page) answered(ctx context.Context, key []byte, lease string, note func
 			note(v)
 			return nil
 		})
-		if !storage.Passing(err) {
+		if !storage.IsTemporary(err) {
 			return v, err
 		}
 		select {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/innsigli/innsigli/portal"
 )
@@ -21,7 +22,7 @@ func (p *Page) backFromProvider(w http.ResponseWriter, r *http.Request) error {
 	var lease string
 	v, err = p.change(ctx, v.key, func(v *visit) error {
 		lease = ""
-		if a, now := v.Login, now(); a != nil && a.mayBeFor(r.URL.Query()) && a.open() && !a.held(now) {
+		if a, now := v.Login, p.now(ctx); a != nil && a.mayBeFor(r.URL.Query()) && a.open() && !a.held(now) {
 			lease = a.take(now)
 		}
 		return nil
@@ -34,7 +35,7 @@ func (p *Page) backFromProvider(w http.ResponseWriter, r *http.Request) error {
 	}
 	person, called := p.config.Login.Finish(ctx, *v.Login.State, r.URL.Query())
 	p.noteCall(ctx, called)
-	_, err = p.answered(context.WithoutCancel(ctx), v.key, lease, func(v *visit) { v.finish(person, called) })
+	_, err = p.answered(context.WithoutCancel(ctx), v.key, lease, func(v *visit) { v.finish(person, called, p.now(ctx)) })
 	if err != nil && !errors.Is(err, errOvertaken) {
 		return err
 	}
@@ -54,15 +55,15 @@ func (a *attempt) mayBeFor(answer url.Values) bool {
 
 // finish notes what the provider answered: the login is over, one way or the other, since its code is
 // good for one call (RFC 6749 4.1.2). What was no answer to it leaves it as it was.
-func (v *visit) finish(person portal.Person, err error) {
+func (v *visit) finish(person portal.Person, err error, now time.Time) {
 	if errors.Is(err, ErrForeignAnswer) {
 		v.Login.Lease = ""
 		return
 	}
 	if err != nil {
-		v.settle(*v.Login.State, nil, err, now())
+		v.settle(*v.Login.State, nil, err, now)
 		v.Login.Ended = endOf(err)
 		return
 	}
-	v.settle(*v.Login.State, &person, nil, now())
+	v.settle(*v.Login.State, &person, nil, now)
 }

@@ -66,7 +66,7 @@ func (p *Page) linked(ctx context.Context, token string) (portal.Place, error) {
 // begins it. A form that is sent several times begins one: the others find it.
 func (p *Page) startLogin(r *http.Request, place *portal.Place, to target, form *loginForm) (cookie string, err error) {
 	hint, _ := form.hint()
-	a := attempt{For: to, Way: form.Way, Hint: hint, Begun: now()}
+	a := attempt{For: to, Way: form.Way, Hint: hint, Begun: p.now(r.Context())}
 	counters := loginCounters(pathOf(place), &a)
 	cookie, lease, err := p.newAttempt(r, a, form.Visit, counters)
 	if err != nil || lease == "" {
@@ -81,7 +81,7 @@ func (p *Page) startLogin(r *http.Request, place *portal.Place, to target, form 
 		p.takeBackSoon(ctx, a.Begun, counters)
 	}
 	_, err = p.answered(ctx, visitKey(cookie), lease, func(v *visit) {
-		v.settle(state, nil, called, now())
+		v.settle(state, nil, called, p.now(ctx))
 		if called != nil {
 			v.Login.Ended = endOf(called)
 		}
@@ -105,7 +105,7 @@ func (p *Page) newAttempt(r *http.Request, a attempt, form string, counters []co
 		if err != nil {
 			return err
 		}
-		if sent.Login.is(&a) && sent.Login.open() && !sent.Login.over(now()) {
+		if sent.Login.is(&a) && sent.Login.open() && !sent.Login.over(p.now(ctx)) {
 			cookie = cookieThen
 			return nil
 		}
@@ -118,8 +118,8 @@ func (p *Page) newAttempt(r *http.Request, a attempt, form string, counters []co
 		if cookie, err = p.sentNow(ctx, form); err != nil {
 			return err
 		}
-		lease = a.take(now())
-		return p.save(ctx, visit{key: visitKey(cookie), Until: now().Add(endTime), Login: &a, Seed: newSeed()})
+		lease = a.take(p.now(ctx))
+		return p.save(ctx, visit{key: visitKey(cookie), Until: p.now(ctx).Add(endTime), Login: &a, Seed: newSeed()})
 	})
 	return cookie, lease, err
 }

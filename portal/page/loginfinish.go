@@ -34,7 +34,7 @@ func (p *Page) arrive(ctx context.Context, login visit, key []byte) (visit, erro
 	if err != nil {
 		return login, err
 	}
-	now := now()
+	now := p.now(ctx)
 	after := visit{
 		key: key, Person: login.Login.Person, Until: now.Add(longest), To: path, Before: login.key,
 		Way: login.Login.Way, Hint: login.Login.Hint,

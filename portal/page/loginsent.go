@@ -13,7 +13,7 @@ import (
 func (p *Page) sentBefore(ctx context.Context, form string) (v visit, cookie string, err error) {
 	record, err := p.config.Store.Record(ctx, recordKey("form", form))
 	switch {
-	case errors.Is(err, storage.ErrNotFound), err == nil && !now().Before(record.Expires):
+	case errors.Is(err, storage.ErrNotFound), err == nil && !p.now(ctx).Before(record.Expires):
 		return visit{}, "", nil
 	case err != nil:
 		return visit{}, "", fmt.Errorf("page: reading what a form has begun: %w", err)
@@ -30,7 +30,7 @@ func (p *Page) sentBefore(ctx context.Context, form string) (v visit, cookie str
 // so the cookie is another. It joins the transaction.
 func (p *Page) sentNow(ctx context.Context, form string) (cookie string, err error) {
 	seed := newSeed()
-	err = p.config.Store.PutRecord(ctx, Record{Key: recordKey("form", form), Value: seed, Expires: now().Add(formTime)})
+	err = p.config.Store.PutRecord(ctx, Record{Key: recordKey("form", form), Value: seed, Expires: p.now(ctx).Add(formTime)})
 	if err != nil {
 		return "", fmt.Errorf("page: storing what a form begins: %w", err)
 	}

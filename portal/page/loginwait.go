@@ -20,7 +20,7 @@ func (p *Page) waitForLogin(w http.ResponseWriter, r *http.Request) error {
 	if v.Login == nil { // another tab was faster
 		return p.lead(w, r, v.To)
 	}
-	a, now := v.Login, now()
+	a, now := v.Login, p.now(r.Context())
 	if a.over(now) {
 		a.Ended = "ended.outage"
 	}
@@ -63,15 +63,15 @@ func (p *Page) poll(ctx context.Context, v visit) (visit, error) {
 	due := func(a *attempt, now time.Time) bool {
 		return a != nil && a.State != nil && a.open() && !now.Before(a.Next)
 	}
-	if !due(v.Login, now()) {
+	if !due(v.Login, p.now(ctx)) {
 		return v, nil
 	}
 	ctx, cancel := calling(ctx)
 	defer cancel()
 	var lease string
 	v, err := p.change(ctx, v.key, func(v *visit) error {
-		if lease = ""; due(v.Login, now()) {
-			lease = v.Login.take(now())
+		if lease = ""; due(v.Login, p.now(ctx)) {
+			lease = v.Login.take(p.now(ctx))
 		}
 		return nil
 	})
@@ -80,7 +80,7 @@ func (p *Page) poll(ctx context.Context, v visit) (visit, error) {
 	}
 	state, person, called := p.config.Login.Poll(ctx, *v.Login.State)
 	p.noteCall(ctx, called)
-	settled, err := p.answered(context.WithoutCancel(ctx), v.key, lease, func(v *visit) { v.settle(state, person, called, now()) })
+	settled, err := p.answered(context.WithoutCancel(ctx), v.key, lease, func(v *visit) { v.settle(state, person, called, p.now(ctx)) })
 	if errors.Is(err, errOvertaken) {
 		return v, nil
 	}

@@ -85,6 +85,8 @@ type Config struct {
 	Trial bool
 	// Failed is called with errors that are the server's fault. nil: nobody is told.
 	Failed func(context.Context, error)
+	// Now tells the time; nil is the machine's clock.
+	Now storage.Clock
 }
 
 // Operator is who runs the service, as people see it. The zero value is Innsigli's own.
@@ -164,5 +166,4 @@ func (p *Page) routes() http.Handler {
 	return guard(p.config.BaseURL, mux, p.serve(func(http.ResponseWriter, *http.Request) error { return errForeign }))
 }
 
-// now is when something happens.
-func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
+func (p *Page) now(ctx context.Context) time.Time { return p.config.Now.Now(ctx) }

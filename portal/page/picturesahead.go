@@ -41,17 +41,17 @@ func (p *pictures) drawAhead() {
 		select {
 		case e := <-p.early:
 			if _, already := begun[e.edition]; !already {
-				begun[e.edition] = now()
+				begun[e.edition] = cacheTime()
 				p.drawEarly(e)
 			}
 		case <-minute.C:
 			for of, at := range begun {
-				if now().Sub(at) > earlyAgain {
+				if cacheTime().Sub(at) > earlyAgain {
 					delete(begun, of)
 				}
 			}
 			p.lock.Lock()
-			p.shelf.forget(now())
+			p.shelf.forget(cacheTime())
 			p.lock.Unlock()
 		case <-p.life.Done():
 			return

@@ -33,10 +33,10 @@ func (failure) weight() int { return 0 }
 // document.
 func (p *pictures) get(ctx context.Context, k key, open opener, do maker) (kept, error) {
 	p.lock.Lock()
-	switch found := p.shelf.take(k, now()).(type) {
+	switch found := p.shelf.take(k, cacheTime()).(type) {
 	case nil:
 	case failure:
-		if now().Before(found.until) {
+		if cacheTime().Before(found.until) {
 			p.lock.Unlock()
 			return nil, errUndrawable
 		}
@@ -76,9 +76,9 @@ func (p *pictures) begin(k key, open opener, do maker) *flight {
 		defer p.lock.Unlock()
 		switch {
 		case err == nil:
-			p.shelf.put(k, made, now())
+			p.shelf.put(k, made, cacheTime())
 		case errors.Is(err, errUndrawable):
-			p.shelf.put(k, failure{now().Add(failedFor)}, now())
+			p.shelf.put(k, failure{cacheTime().Add(failedFor)}, cacheTime())
 		case p.life.Err() != nil:
 			err = errEnding
 		}
@@ -133,3 +133,6 @@ func (p *pictures) make(ctx context.Context, k key, open opener, do maker) (kept
 	}
 	return nil, fmt.Errorf("%w: %w", errUndrawable, err)
 }
+
+// cacheTime is the time by which pictures are kept.
+func cacheTime() time.Time { return time.Now() } // time: pictures are alike for all accounts

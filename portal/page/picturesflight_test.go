@@ -38,7 +38,7 @@ func openingOf(r io.ReaderAt, size int64, revision int, err error) opener {
 func (p *pictures) forgetAll() {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	p.shelf.forget(now().Add(2 * keptFor))
+	p.shelf.forget(time.Now().Add(2 * keptFor))
 }
 
 var third = key{edition: edition{"a process", 3}, page: 1, width: 640}

@@ -21,7 +21,7 @@ func (p *pictures) widest(k key) *encoded {
 	k.width = widest
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	if e, ok := p.shelf.take(k, now()).(*encoded); ok && e.kind == jpegKind {
+	if e, ok := p.shelf.take(k, cacheTime()).(*encoded); ok && e.kind == jpegKind {
 		return e
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/innsigli/innsigli/portal"
 )
@@ -22,7 +23,7 @@ func (s *scene) browser(kennitala string) *client {
 		return c
 	}
 	c.cookie = newCookie()
-	until := now().Add(longest)
+	until := time.Now().Add(longest)
 	v := visit{Person: &portal.Person{Name: "Whoever", Kennitala: kennitala}, Until: until, key: visitKey(c.cookie)}
 	s.must(s.db.InTx(s.t.Context(), func(ctx context.Context) error { return s.page.save(ctx, v) }))
 	return c

@@ -48,8 +48,8 @@ func newScene(t testing.TB, change ...func(*Config)) *scene {
 	accounts := account.New(db.Accounts(), db, account.Options{})
 	s.provider = &provider{Provider: s.people}
 	owner := portal.NewOwner(db.Processes(), db, db.Documents(), db.EvidenceLog(), terms{accounts}, portal.Options{})
-	s.signing = signing.New(db.Requests(), db, db.Documents(), db.Jobs(), db.EvidenceLog(), s.provider, busysignal.New(db.BusySignals(), db), signing.Options{
-		Interval: time.Second, AnyPace: true, Sources: s.people.Sources, Alone: true, Renderer: blank{}, Owner: owner,
+	s.signing = signing.New(db.Requests(), db, db.Documents(), db.Jobs(), db.EvidenceLog(), s.provider, busysignal.New(db.BusySignals(), db, busysignal.Options{}), signing.Options{
+		Interval: time.Second, IgnoreInterval: true, Sources: s.people.Sources, SingleProcess: true, Renderer: blank{}, Owner: owner,
 	})
 	s.portal = portal.New(owner, s.signing)
 	a, err := accounts.CreateAccount(t.Context(), "Example Ltd.")

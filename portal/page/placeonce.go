@@ -53,7 +53,7 @@ func (p *Page) claim(ctx context.Context, key []byte, may func(context.Context) 
 		found, err := p.config.Store.Record(ctx, key)
 		var b beginning
 		switch {
-		case errors.Is(err, storage.ErrNotFound), err == nil && !now().Before(found.Expires):
+		case errors.Is(err, storage.ErrNotFound), err == nil && !p.now(ctx).Before(found.Expires):
 			first = true
 			return nil
 		case err == nil:
@@ -97,5 +97,5 @@ func (p *Page) note(ctx context.Context, key []byte, b beginning, long time.Dura
 	if err != nil {
 		return err
 	}
-	return p.config.Store.PutRecord(ctx, Record{Key: key, Value: value, Expires: now().Add(long)})
+	return p.config.Store.PutRecord(ctx, Record{Key: key, Value: value, Expires: p.now(ctx).Add(long)})
 }

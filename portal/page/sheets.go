@@ -113,11 +113,11 @@ func (p *Page) sheets(ctx context.Context, v *documentView, of edition, open ope
 
 // read reads the text of a page in the time that is left for that, and says how much of it that took.
 func (p *Page) read(ctx context.Context, left time.Duration, of edition, open opener, page int) (*text, time.Duration, error) {
-	began := time.Now()
+	began := time.Now() // time: a duration
 	ctx, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
 	written, err := p.pictures.text(ctx, of, open, page)
-	return written, time.Since(began), err
+	return written, time.Since(began), err // time: a duration
 }
 
 // stream writes a page as show does, but sends what comes before a sheet of the document before the

@@ -99,7 +99,7 @@ func (p *Page) sign(w http.ResponseWriter, r *http.Request) error {
 	case form.Fault != "":
 		return p.showPlace(w, r, &place, person, form)
 	}
-	at, ask := now(), form.ask()
+	at, ask := p.now(r.Context()), form.ask()
 	counters := signCounters(&place, person.Kennitala, ask)
 	may := func(ctx context.Context) error { return p.count(ctx, at, counters) }
 	begin := func(ctx context.Context) (string, error) {
@@ -134,7 +134,7 @@ func leadsTo(place *portal.Place, started signing.Started, err error) (to string
 
 // known says whether an error has a page of its own.
 func known(err error) bool {
-	return errors.Is(err, portal.ErrChanged) || errors.Is(err, portal.ErrNotFound) || storage.Passing(err)
+	return errors.Is(err, portal.ErrChanged) || errors.Is(err, portal.ErrNotFound) || storage.IsTemporary(err)
 }
 
 // noAnswer says whether a start failed since the provider did not answer, or is not there for anybody.

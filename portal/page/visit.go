@@ -50,7 +50,7 @@ func (p *Page) load(ctx context.Context, key []byte) (visit, error) {
 		return visit{}, errNobody
 	}
 	record, err := p.config.Store.Record(ctx, key)
-	if errors.Is(err, storage.ErrNotFound) || err == nil && !now().Before(record.Expires) {
+	if errors.Is(err, storage.ErrNotFound) || err == nil && !p.now(ctx).Before(record.Expires) {
 		return visit{}, errNobody
 	}
 	if err != nil {
@@ -67,7 +67,7 @@ func (p *Page) load(ctx context.Context, key []byte) (visit, error) {
 func (p *Page) save(ctx context.Context, v visit) error {
 	value, err := json.Marshal(v)
 	if err == nil {
-		err = p.config.Store.PutRecord(ctx, Record{Key: v.key, Value: value, Expires: v.end(now())})
+		err = p.config.Store.PutRecord(ctx, Record{Key: v.key, Value: value, Expires: v.end(p.now(ctx))})
 	}
 	if err != nil {
 		return fmt.Errorf("page: storing a visit: %w", err)
@@ -102,7 +102,7 @@ func (p *Page) change(ctx context.Context, key []byte, f func(*visit) error) (ch
 // person is who has logged in with the browser; nil: nobody, also while a login is under way.
 func (p *Page) person(r *http.Request) (*portal.Person, error) {
 	v, err := p.visit(r)
-	if err == nil && v.Login == nil && v.expires.Sub(now()) < idle-renewal && v.expires.Before(v.Until) {
+	if err == nil && v.Login == nil && v.expires.Sub(p.now(r.Context())) < idle-renewal && v.expires.Before(v.Until) {
 		_, err = p.change(r.Context(), v.key, func(*visit) error { return nil })
 		if errors.Is(err, storage.ErrFull) { // who was there a minute ago still is
 			err = nil

@@ -5,7 +5,7 @@
 //	db, err := bolt.Open("innsigli.db", bolt.Options{})
 //	defer db.Close()
 //	accounts := account.New(db.Accounts(), db, account.Options{})
-//	signals := busysignal.New(db.BusySignals(), db)
+//	signals := busysignal.New(db.BusySignals(), db, busysignal.Options{})
 //
 // # Transactions
 //

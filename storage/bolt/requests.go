@@ -66,7 +66,7 @@ type requestRecord struct {
 	Pending      []byte                  `json:"pending,omitempty"`
 	Code         string                  `json:"code,omitempty"`
 	Value        []byte                  `json:"value,omitempty"`
-	Kept         []byte                  `json:"kept,omitempty"`
+	Draft        []byte                  `json:"kept,omitempty"`
 	SignedAt     time.Time               `json:"signedAt,omitzero"`
 	NextTry      time.Time               `json:"nextTry,omitzero"`
 	NextAsk      time.Time               `json:"nextAsk,omitzero"`

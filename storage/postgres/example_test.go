@@ -44,7 +44,7 @@ func ExampleDB_InTx() {
 	defer db.Close()
 
 	accounts := account.New(db.Accounts(), db, account.Options{})
-	signals := busysignal.New(db.BusySignals(), db)
+	signals := busysignal.New(db.BusySignals(), db, busysignal.Options{})
 	err = db.InTx(ctx, func(ctx context.Context) error {
 		owner, err := accounts.CreateAccount(ctx, "Example Ltd.")
 		if err != nil {

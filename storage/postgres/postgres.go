@@ -6,7 +6,7 @@
 //	db, err := postgres.Open(ctx, url, postgres.Options{})
 //	defer db.Close()
 //	accounts := account.New(db.Accounts(), db, account.Options{})
-//	signals := busysignal.New(db.BusySignals(), db)
+//	signals := busysignal.New(db.BusySignals(), db, busysignal.Options{})
 //
 // # Transactions
 //

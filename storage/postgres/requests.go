@@ -31,7 +31,7 @@ var requestTable = table[requestRow]{
 			&r.State.Provider, &r.State.Version, &r.State.Key, &r.State.Public, &r.State.Secret, (*moment)(&r.State.Expires),
 			&r.Pending, &r.Code, &r.Value, (*moment)(&r.SignedAt), (*moment)(&r.NextTry), (*moment)(&r.NextAsk), encoded[*idp.Failure]{&r.Failure}, &r.Refused,
 			&r.StartCode, (*moment)(&r.StartExpires), encoded[*signing.Stamp]{&r.Stamp}, &r.keyClient, &r.key, &r.keyFingerprint,
-			(*moment)(&r.PolledAt), &r.Lease.Process, &r.Lease.Token, (*moment)(&r.Lease.Until), &r.Revision, &r.Order, &r.orderDocument, &r.Kept,
+			(*moment)(&r.PolledAt), &r.Lease.Process, &r.Lease.Token, (*moment)(&r.Lease.Until), &r.Revision, &r.Order, &r.orderDocument, &r.Draft,
 			(*string)(&r.Format), (*int)(&r.Packing), (*int)(&r.xmlLevel), &r.City, &r.Country,
 		}
 	},

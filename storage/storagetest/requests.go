@@ -29,7 +29,7 @@ func exampleRequest(name string) signing.Request {
 		Pending:   []byte{3, 0},
 		Code:      "0042",
 		Value:     []byte{4, 0},
-		Kept:      []byte{5, 0},
+		Draft:     []byte{5, 0},
 		SignedAt:  base.Add(4 * time.Second),
 		NextTry:   base.Add(5 * time.Second),
 		NextAsk:   base.Add(6 * time.Second),
@@ -68,7 +68,7 @@ func names(requests []signing.Request) []string {
 var requests = tests{
 	"a request is kept whole": func(t *testing.T, open func(*testing.T) Backend) {
 		b, r, own := open(t), exampleRequest("r"), exampleRequest("of its own document")
-		own.Order, own.Kept = "", nil
+		own.Order, own.Draft = "", nil
 		addRequests(t, b, r, own)
 		b = b.Reopen(t)
 		for _, want := range []signing.Request{r, own} {

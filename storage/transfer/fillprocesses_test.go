@@ -62,7 +62,7 @@ func addOrders(ctx context.Context, s transfer.Target, ref storage.Ref) (err err
 	const gone = "6e1f5c9e-6c2f-4a0e-9a65-0f6d2a3c8b11"
 	for i, r := range []signing.Request{{Phase: signing.Ended, Document: ref.ID}, {Phase: signing.Signed, Document: ref.ID}, {Phase: signing.Ended, Document: gone}} {
 		at := start.Add(time.Duration(i) * time.Minute)
-		r.ID, r.Order, r.Kept = fmt.Sprint("order-", i), fmt.Sprint("p/1/", i+1), []byte{8, byte(i)}
+		r.ID, r.Order, r.Draft = fmt.Sprint("order-", i), fmt.Sprint("p/1/", i+1), []byte{8, byte(i)}
 		r.Account, r.CreatedAt, r.UpdatedAt, r.Expires = "account-1", at, at, at
 		err = errors.Join(err, s.Requests().CreateRequest(ctx, r))
 	}

@@ -3,7 +3,6 @@ package delivery
 import (
 	"context"
 	"math/rand/v2"
-	"time"
 )
 
 // ActivationCheck is one of the checks of an activation (spec 5.3).
@@ -40,7 +39,7 @@ func (s *Service) Activate(ctx context.Context, account, id string) (active Subs
 	if err != nil {
 		return Subscription{}, err
 	}
-	now := instant(time.Now())
+	now := s.now(ctx)
 	err = s.change(ctx, account, id, func(ctx context.Context, was Subscription) error {
 		if was.Generation != begun.Generation {
 			return ErrChanged

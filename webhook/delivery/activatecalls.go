@@ -21,9 +21,9 @@ const (
 func (s *Service) inTurn(ctx context.Context, account string, do func(ctx context.Context) error) error {
 	within, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	began := time.Now()
+	began := time.Now() // time: a duration
 	end, err := s.calls.begin(within, account)
-	waited := time.Since(began)
+	waited := time.Since(began) // time: a duration
 	if err == nil {
 		defer end()
 		err = do(within)

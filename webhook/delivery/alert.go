@@ -52,7 +52,7 @@ func (s *Service) tell(ctx context.Context, about Subscription, purpose Purpose,
 }
 
 func (s *Service) enqueueAlert(ctx context.Context, a Alert) error {
-	job, err := carry(storage.Job{Kind: alertKind, Group: a.Account, Due: time.Now()}, payload{Alert: a})
+	job, err := carry(storage.Job{Kind: alertKind, Group: a.Account, Due: s.now(ctx)}, payload{Alert: a})
 	if err != nil {
 		return err
 	}

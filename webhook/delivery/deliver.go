@@ -11,14 +11,14 @@ import (
 
 // fanOut makes a delivery for each subscription that an event goes to. They are stored in the
 // transaction in which the job ends, so that a repetition makes none twice.
-func (s *Service) fanOut(_ context.Context, job storage.Job) (func(context.Context) error, error) {
+func (s *Service) fanOut(ctx context.Context, job storage.Job) (func(context.Context) error, error) {
 	p, err := payloadOf(job)
 	if err != nil {
 		return nil, err
 	}
 	var deliveries []storage.Job
 	for _, to := range p.To {
-		delivery, err := to.delivery(p.Event, p.Type, p.Body)
+		delivery, err := to.delivery(p.Event, p.Type, p.Body, s.now(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -28,9 +28,9 @@ func (s *Service) fanOut(_ context.Context, job storage.Job) (func(context.Conte
 }
 
 // delivery is the job that makes the first attempt to send the subscription an event.
-func (t target) delivery(event, eventType, body string) (storage.Job, error) {
+func (t target) delivery(event, eventType, body string, now time.Time) (storage.Job, error) {
 	return carry(
-		storage.Job{Kind: deliveryKind, Group: t.Subscription, Due: time.Now()},
+		storage.Job{Kind: deliveryKind, Group: t.Subscription, Due: now},
 		payload{Event: event, Type: eventType, Body: body, Attempt: 1, Generation: t.Generation})
 }
 

@@ -25,6 +25,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/innsigli/innsigli/storage"
 )
@@ -57,6 +58,9 @@ type Options struct {
 	// Observed is called with each attempt when it was made, also with those that are not stored
 	// because the process ends. It is to be quick. nil: attempts are not reported.
 	Observed func(Attempt)
+	// Now tells the time; nil is the machine's clock. The timestamp of a request is the machine's all the same:
+	// receivers compare it with their own.
+	Now storage.Clock
 }
 
 // Service keeps subscriptions and sends events to them. It may be used by several goroutines and
@@ -81,6 +85,8 @@ func New(store Store, tx storage.Transactor, jobs storage.Jobs, o Options) *Serv
 	s.post = s.sender.post
 	return s
 }
+
+func (s *Service) now(ctx context.Context) time.Time { return s.options.Now.Now(ctx) }
 
 // Close ends the connections that the service keeps open. Nothing may be under way.
 func (s *Service) Close() { s.sender.close() }

@@ -35,7 +35,7 @@ func (s *Service) Emit(ctx context.Context, account, eventType string, at time.T
 		return err
 	}
 	job, err := carry(
-		storage.Job{Kind: eventKind, Group: account, Due: time.Now()},
+		storage.Job{Kind: eventKind, Group: account, Due: s.now(ctx)},
 		payload{Event: uuid.NewString(), Type: eventType, Body: string(body), To: to})
 	if err != nil {
 		return err

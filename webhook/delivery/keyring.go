@@ -74,7 +74,7 @@ func (r *keyring) forget() {
 
 // Keys are the keys of v1a that sign now, the oldest first; there is at least one.
 func (s *Service) Keys(ctx context.Context) ([]SigningKey, error) {
-	now := time.Now()
+	now := s.now(ctx)
 	known, err := s.keys.at(now, func() ([]SigningKey, error) { return s.store.Keys(ctx) })
 	if err != nil {
 		return nil, fault("reading keys", err)

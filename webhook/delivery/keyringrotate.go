@@ -22,7 +22,7 @@ func (s *Service) EnsureKey(ctx context.Context) error {
 	if len(keys) > 0 {
 		return nil
 	}
-	err = s.tx.InTx(ctx, func(ctx context.Context) error { return s.store.CreateKey(ctx, newKey(1, instant(time.Now()))) })
+	err = s.tx.InTx(ctx, func(ctx context.Context) error { return s.store.CreateKey(ctx, newKey(1, s.now(ctx))) })
 	if err != nil && !errors.Is(err, storage.ErrExists) { // another server was first
 		return fault("creating the first key", err)
 	}
@@ -38,7 +38,7 @@ func (s *Service) RotateKey(ctx context.Context, overlap time.Duration) (Signing
 	var err error
 	for range rotations {
 		err = s.tx.InTx(ctx, func(ctx context.Context) (err error) {
-			made, err = s.rotate(ctx, instant(time.Now()), max(overlap, 0))
+			made, err = s.rotate(ctx, s.now(ctx), max(overlap, 0))
 			return err
 		})
 		if !errors.Is(err, storage.ErrExists) {

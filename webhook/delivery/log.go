@@ -45,7 +45,7 @@ func (s *Service) SendAgain(ctx context.Context, subscription, event string) err
 		if err != nil {
 			return err
 		}
-		delivery, err := target{to.ID, to.Generation}.delivery(again.Event, again.Type, string(again.Body))
+		delivery, err := target{to.ID, to.Generation}.delivery(again.Event, again.Type, string(again.Body), s.now(ctx))
 		if err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (s *Service) Sweep(ctx context.Context, before time.Time) (int, error) {
 		}
 		removed += n
 	}
-	n, err := s.sweepKeys(ctx, time.Now())
+	n, err := s.sweepKeys(ctx, s.now(ctx))
 	return removed + n, err
 }
 

@@ -19,7 +19,7 @@ func (s *Service) Create(ctx context.Context, account, url string, eventTypes []
 	if err := refusal(append(s.urlFaults(url), s.typeFaults(eventTypes)...)); err != nil {
 		return Subscription{}, err
 	}
-	now := instant(time.Now())
+	now := s.now(ctx)
 	made := Subscription{
 		ID: uuid.NewString(), Account: account, URL: url, EventTypes: distinct(eventTypes),
 		CreatedAt: now, UpdatedAt: now, Secret: make([]byte, webhook.SecretSize),
@@ -61,7 +61,7 @@ func (s *Service) Update(ctx context.Context, account, id string, c Change) (upd
 	if err := s.Validate(c.URL, c.EventTypes); err != nil {
 		return Subscription{}, err
 	}
-	now := instant(time.Now())
+	now := s.now(ctx)
 	err = s.change(ctx, account, id, func(ctx context.Context, was Subscription) error {
 		if c.Active != nil && *c.Active {
 			return ErrActivate

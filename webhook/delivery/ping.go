@@ -37,7 +37,7 @@ func (s *Service) ping(ctx context.Context, to Subscription, purpose Purpose, ve
 // sendPing sends a ping. Pings are alike but for their ID and time, and for the signatures of those
 // that cannot verify.
 func (s *Service) sendPing(ctx context.Context, to Subscription, purpose Purpose, verifiable bool) (Attempt, error) {
-	body, err := encode(webhook.PingType, time.Now(), struct{}{})
+	body, err := encode(webhook.PingType, s.now(ctx), struct{}{})
 	if err != nil {
 		return Attempt{}, err
 	}

@@ -26,7 +26,7 @@ type outgoing struct {
 // error is the store's, or says that the context has ended before there was an answer: that is no
 // attempt, and it is not observed.
 func (s *Service) send(ctx context.Context, to Subscription, m outgoing) (Attempt, error) {
-	at := time.Now()
+	at := time.Now() // time: receivers compare it with their clocks
 	signatures, err := s.signatures(ctx, to, m, at)
 	if err != nil {
 		return Attempt{}, err

@@ -132,8 +132,8 @@ func connected(_ context.Context, _ *url.URL, _ *http.Request, a *http.Response)
 // to no address that is not allowed. An answer with neither status nor failure says nothing of the
 // endpoint: ctx ended before there was one.
 func (s *sender) post(ctx context.Context, m message) (a answer) {
-	begun := time.Now()
-	defer func() { a.took = time.Since(begun) }()
+	begun := time.Now()                           // time: a duration
+	defer func() { a.took = time.Since(begun) }() // time: a duration
 	// What is allowed may have changed since the URL was given.
 	if fault := checkURL(m.url, s.private); fault != "" {
 		return answer{failure: BadAddress, detail: "The URL is not allowed. " + fault}

@@ -130,5 +130,5 @@ func tlsDetail(err error) string {
 // as a lookup does, before the context says so.
 func over(limited context.Context) bool {
 	end, ok := limited.Deadline()
-	return limited.Err() != nil || ok && !time.Now().Before(end)
+	return limited.Err() != nil || ok && !time.Now().Before(end) // time: the deadline of a context
 }

@@ -134,7 +134,7 @@ func TestGoldenFacts(t *testing.T) {
 			err, facts.failureFacts = failure, failed
 			testenv.Filled(t, facts)
 		}
-		entry, err := about.entry(portal.Process{}, became, job, err)
+		entry, err := about.entry(portal.Process{}, became, job, err, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

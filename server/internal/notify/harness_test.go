@@ -70,7 +70,7 @@ func postsOf(t *testing.T, test func(p *posts)) {
 		if err := errors.Join(err, accounts.SetAdmins(t.Context(), owner.ID, []string{"one@example.is", "two@example.is"})); err != nil {
 			t.Fatal(err)
 		}
-		p.Mailer = &Mailer{Queue{db, db.Jobs(), p, slog.New(slog.DiscardHandler), db.EvidenceLog()}, sealed.Processes(db.Processes(), keys), accounts, "https://sign.example", Letterhead{}}
+		p.Mailer = &Mailer{Queue{Tx: db, Jobs: db.Jobs(), Out: p, Log: slog.New(slog.DiscardHandler), Evidence: db.EvidenceLog()}, sealed.Processes(db.Processes(), keys), accounts, "https://sign.example", Letterhead{}}
 		p.process = portal.Process{
 			ID: "0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11", Account: owner.ID, Origin: portal.API, CreatedAt: now(), FileName: "Leigusamningur.pdf", Document: "d",
 			Participants: []portal.Participant{

@@ -64,7 +64,7 @@ func (m *Mailer) Invite(ctx context.Context, p portal.Process, to portal.Partici
 func (m *Mailer) Completed(ctx context.Context, p portal.Process) error {
 	var list []processJob
 	for _, one := range p.Participants {
-		list = append(list, processJob{Topic: completion, Process: p.ID, Participant: one.ID, To: one.Email, Since: time.Now()})
+		list = append(list, processJob{Topic: completion, Process: p.ID, Participant: one.ID, To: one.Email, Since: m.Queue.Now.Now(ctx)})
 	}
 	return m.enqueue(ctx, list...)
 }
@@ -77,7 +77,7 @@ func (m *Mailer) Declined(ctx context.Context, p portal.Process, by portal.Parti
 	}
 	var list []processJob
 	for _, admin := range owner.Admins {
-		list = append(list, processJob{Topic: refusal, Process: p.ID, Participant: by.ID, To: admin, Since: time.Now()})
+		list = append(list, processJob{Topic: refusal, Process: p.ID, Participant: by.ID, To: admin, Since: m.Queue.Now.Now(ctx)})
 	}
 	return m.enqueue(ctx, list...)
 }
@@ -99,7 +99,7 @@ func (m *Mailer) enqueue(ctx context.Context, list ...processJob) error {
 		if err != nil {
 			return err
 		}
-		jobs = append(jobs, storage.Job{Kind: ProcessKind, Group: one.Process, Due: time.Now(), Payload: payload})
+		jobs = append(jobs, storage.Job{Kind: ProcessKind, Group: one.Process, Due: m.Queue.Now.Now(ctx), Payload: payload})
 	}
 	return m.Queue.Tx.InTx(ctx, func(ctx context.Context) error { return m.Queue.Jobs.Enqueue(ctx, jobs...) })
 }
@@ -128,7 +128,7 @@ func (m *Mailer) Send(ctx context.Context, job storage.Job) (then func(ctx conte
 	}
 	message.To = []string{carried.address(w.participant)}
 	became, why := m.Queue.deliver(ctx, message, carried.Since, job.Attempt)
-	entry, err := carried.entry(w.process, became, job, why)
+	entry, err := carried.entry(w.process, became, job, why, m.Queue.Now.Now(ctx))
 	record := func(ctx context.Context) error { return m.record(ctx, entry) }
 	if became != delayed {
 		return record, err
@@ -166,7 +166,7 @@ func (m *Mailer) write(ctx context.Context, j processJob) (writer, notice, error
 		return writer{}, notice{}, err
 	}
 	w := writer{p, p.Participants[i], sender.Name, m.BaseURL}
-	n, err := w.notice(j)
+	n, err := w.notice(j, m.Queue.Now.Now(ctx))
 	return w, n, err
 }
 
@@ -208,7 +208,7 @@ func factsOf(err error) failureFacts {
 }
 
 // entry is an entry of the evidence log about a message.
-func (j processJob) entry(p portal.Process, became result, job storage.Job, err error) (storage.Entry, error) {
+func (j processJob) entry(p portal.Process, became result, job storage.Job, err error, at time.Time) (storage.Entry, error) {
 	facts, encodingErr := json.Marshal(mailFacts{
 		Topic: j.Topic, Participant: j.Participant, Admin: j.Topic == refusal, Message: job.ID, Attempts: job.Attempt,
 		failureFacts: factsOf(err),
@@ -216,7 +216,6 @@ func (j processJob) entry(p portal.Process, became result, job storage.Job, err 
 	if encodingErr != nil {
 		return storage.Entry{}, fmt.Errorf("encoding what became of a message: %w", encodingErr)
 	}
-	at := time.Now().UTC().Truncate(time.Microsecond)
 	return storage.Entry{Subject: p.ID, Account: p.Account, Kind: entryPrefix + string(became), At: at, Facts: facts}, nil
 }
 

@@ -26,6 +26,7 @@ type Queue struct {
 	Out      mail.Transport
 	Log      *slog.Logger
 	Evidence storage.EvidenceLog // of what became of mail about processes
+	Now      storage.Clock       // nil: the machine's clock
 }
 
 // messageJob is what a job carries.
@@ -41,7 +42,7 @@ const messageVersion = 1
 // with its ID is not sent to them.
 func (q Queue) Enqueue(ctx context.Context, message mail.Message) error {
 	var list []storage.Job
-	now := time.Now()
+	now := q.Now.Now(ctx)
 	for _, to := range message.To {
 		one := message
 		one.To = []string{to}
@@ -88,7 +89,7 @@ func (q Queue) deliver(ctx context.Context, message mail.Message, since time.Tim
 	case errors.Is(err, mail.ErrRefused):
 		q.Log.Error("a message was not sent", "message", message.ID, "attempts", attempt, "error", err)
 		return refused, err
-	case time.Since(since) > giveUpAfter:
+	case q.Now.Now(ctx).Sub(since) > giveUpAfter:
 		q.Log.Error("a message was not sent", "message", message.ID, "attempts", attempt, "error", err)
 		return gaveUp, err
 	}

@@ -47,7 +47,7 @@ func TestMailToSeveral(t *testing.T) {
 		defer db.Close()
 		var log bytes.Buffer
 		boxes := &mailboxes{fault: map[string]error{"gone": fmt.Errorf("%w: 550", mail.ErrRefused), "away": errors.New("not now")}}
-		m := Queue{db, db.Jobs(), boxes, slog.New(slog.NewTextHandler(&log, nil)), db.EvidenceLog()}
+		m := Queue{Tx: db, Jobs: db.Jobs(), Out: boxes, Log: slog.New(slog.NewTextHandler(&log, nil)), Evidence: db.EvidenceLog()}
 		message := mail.Message{ID: "i", To: []string{"gone", "away", "there"}}
 		for range 2 { // told again, because nobody knows that it was told
 			if err := m.Enqueue(t.Context(), message); err != nil {

@@ -105,12 +105,12 @@ type writer struct {
 }
 
 // notice is what a job's message says now.
-func (w writer) notice(j processJob) (notice, error) {
+func (w writer) notice(j processJob, now time.Time) (notice, error) {
 	switch j.Topic {
 	case invitation:
-		return w.invitation(j.Since, time.Now())
+		return w.invitation(j.Since, now)
 	case completion:
-		return w.completion(time.Now())
+		return w.completion(now)
 	case refusal:
 		return w.refusal()
 	}

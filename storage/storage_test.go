@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/innsigli/innsigli/storage"
 )
@@ -48,5 +49,28 @@ func TestAfterCommit(t *testing.T) {
 	got = nil
 	if report(t.Context(), "alone"); !slices.Equal(got, []string{"alone"}) {
 		t.Errorf("outside of a transaction: %v", got)
+	}
+}
+
+// TestClock checks that a clock hears whose time is asked for, and that every time has the form that backends keep.
+func TestClock(t *testing.T) {
+	type account struct{}
+	moved := time.Date(2031, 5, 1, 10, 0, 0, 123456789, time.FixedZone("", 3600))
+	clock := storage.Clock(func(ctx context.Context) time.Time {
+		if ctx.Value(account{}) == "moved" {
+			return moved
+		}
+		return moved.AddDate(-1, 0, 0)
+	})
+	want := time.Date(2031, 5, 1, 9, 0, 0, 123456000, time.UTC)
+	if got := clock.Now(context.WithValue(t.Context(), account{}, "moved")); got != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got := clock.Now(t.Context()); got != want.AddDate(-1, 0, 0) {
+		t.Errorf("another account's time: %v", got)
+	}
+	before := time.Now().Truncate(time.Microsecond)
+	if got := storage.Clock(nil).Now(t.Context()); got.Before(before) || got.After(time.Now()) || got.Location() != time.UTC {
+		t.Errorf("the machine's time: %v", got)
 	}
 }
