@@ -20,7 +20,7 @@ type Work struct {
 	Lease       time.Duration // of a job
 }
 
-// The kinds of jobs. The group of the first and the last is the account, of the others the
+// The kinds of jobs. The group of the first and the last two is the account, of the others the
 // subscription.
 const (
 	eventKind    = "webhook.event"    // an event becomes a delivery for each subscription
@@ -28,7 +28,8 @@ const (
 	retryKind    = "webhook.retry"    // the later ones
 	pingKind     = "webhook.ping"
 	checkKind    = "webhook.check"
-	alertKind    = "webhook.alert"
+	alertKind    = "webhook.alert"  // of versions before digests
+	digestKind   = "webhook.digest" // admins are told of all failing subscriptions; one job for an account
 )
 
 // Work is what a runner has to do for the service.
@@ -43,6 +44,7 @@ func (s *Service) Work() []Work {
 		{Kind: pingKind, Do: s.doPing, Concurrency: 256, PerGroup: 1, Lease: time.Minute},
 		{Kind: checkKind, Do: s.doCheck, Concurrency: 256, PerGroup: 1, Lease: time.Minute},
 		{Kind: alertKind, Do: s.alert, Concurrency: 8, PerGroup: 1, Lease: 2 * time.Minute},
+		{Kind: digestKind, Do: s.digest, Concurrency: 8, PerGroup: 1, Lease: 2 * time.Minute},
 	}
 }
 
