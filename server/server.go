@@ -52,6 +52,7 @@ import (
 	"github.com/innsigli/innsigli/server/internal/telemetry"
 	"github.com/innsigli/innsigli/server/operator"
 	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/stamp/pdfium"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/sealed"
@@ -331,7 +332,7 @@ func (s *Server) newHandler() http.Handler {
 		},
 		Address: proxies.Client,
 		Failed: func(ctx context.Context, err error) {
-			if !errors.Is(err, errStopping) { // which the log has already
+			if !errors.Is(err, errStopping) && !errors.Is(err, errStarting) { // which the log has already
 				c.Log.ErrorContext(ctx, "request failed", "error", err)
 			}
 		},
@@ -406,17 +407,36 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // Metrics returns the handler of /metrics, for Prometheus, and of profiles at /debug/pprof/. It is for operators alone.
 func (s *Server) Metrics() http.Handler { return s.observer.Metrics.Handler() }
 
-// errStopping is why a server that stops is not ready.
-var errStopping = errors.New("the server is stopping")
+// errStopping and errStarting are why a server that stops, and one that has just started, are not ready.
+var (
+	errStopping = errors.New("the server is stopping")
+	errStarting = errors.New("the page renderer is being made ready")
+)
 
 // checker is a backend whose tables may be changed by others while it is open.
 type checker interface{ Check(context.Context) error }
 
-// ready reports whether the backend answers, in a schema that this version knows.
+// ready returns nil if the backend answers, in a schema that this version knows, and the page renderer is prepared, which
+// the first call has done at once.
 func (s *Server) ready(ctx context.Context) error {
 	if s.stopping.Load() {
 		return errStopping
 	}
+	drawing := s.renderer.Ready()
+	if err := s.checkBackend(ctx); err != nil {
+		return err
+	}
+	switch {
+	case errors.Is(drawing, stamp.ErrNotReady):
+		return errStarting
+	case drawing != nil:
+		return fmt.Errorf("the page renderer: %w", drawing)
+	}
+	return nil
+}
+
+// checkBackend returns nil if the backend answers, in a schema that this version knows.
+func (s *Server) checkBackend(ctx context.Context) error {
 	if b, ok := s.config.Backend.(checker); ok {
 		return b.Check(ctx)
 	}
