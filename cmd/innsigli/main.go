@@ -62,6 +62,7 @@ type cli struct {
 	Account  accountCommand  `cmd:"" help:"Accounts of the service."`
 	Client   clientCommand   `cmd:"" help:"API clients of an account."`
 	Process  processCommand  `cmd:"" help:"Signing processes."`
+	Signing  signingCommand  `cmd:"" help:"Signing requests that failed."`
 	Webhook  webhookCommand  `cmd:"" help:"Webhooks: their log, what was given up, and the keys that sign them."`
 	Mail     mailCommand     `cmd:"" help:"Mail to people."`
 	Store    storeCommand    `cmd:"" help:"Move everything to another store."`

@@ -92,6 +92,9 @@ func (s *Service) Handler(until context.Context) http.Handler {
 	mux.HandleFunc("POST /process-events", streamed(func(ctx context.Context, id string, w *stream) error {
 		return WriteEntries(w, func(each func(storage.Entry) error) error { return s.ProcessEvents(ctx, id, each) })
 	}))
+	mux.HandleFunc("POST /complete-signing", streamed(func(ctx context.Context, request string, w *stream) error {
+		return s.CompleteSigning(ctx, request, w)
+	}))
 	s.webhookCalls(mux)
 	mux.HandleFunc("POST /evidence", streamed(func(ctx context.Context, request string, w *stream) error {
 		return WriteEntries(w, func(each func(storage.Entry) error) error { return s.Evidence(ctx, request, each) })
