@@ -13,7 +13,7 @@ const maxChangesInReport = 1 << 18
 
 // noteChanges adds the changes by later revisions to the report of each signature. all is in the
 // order in which the signatures were made.
-func (d *inspection) noteChanges(all []verification) error {
+func (d *documentValidation) noteChanges(all []signatureValidation) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -54,7 +54,7 @@ func (d *inspection) noteChanges(all []verification) error {
 
 // noteExtended sets Extended if the validation-data-only update after the last signature is written
 // strictly. No signature covers that update, so all readers have to find the same in it.
-func (d *inspection) noteExtended(last *ades.SignatureReport) error {
+func (d *documentValidation) noteExtended(last *ades.SignatureReport) error {
 	before, err := d.file.EarlierRevision(last.CoveredBytes)
 	if err == nil {
 		last.Extended, err = d.file.IsStrictIncrement(before)
@@ -68,7 +68,7 @@ func (d *inspection) noteExtended(last *ades.SignatureReport) error {
 
 // revisionAt returns the number, from 1, of the revision in which the covered bytes of a signature
 // end.
-func (d *inspection) revisionAt(ends []int64, covered int64) int {
+func (d *documentValidation) revisionAt(ends []int64, covered int64) int {
 	for i, end := range ends {
 		if end >= covered || d.endsAt(end, covered) {
 			return i + 1
@@ -79,7 +79,7 @@ func (d *inspection) revisionAt(ends []int64, covered int64) int {
 
 // trustsTimestamps reports whether there are document timestamps in the field of that name, and all
 // of them are trusted.
-func (d *inspection) trustsTimestamps(field string) bool {
+func (d *documentValidation) trustsTimestamps(field string) bool {
 	found := false
 	for _, t := range d.timestamps {
 		if t.Report.Name == field && !t.Report.Trusted {

@@ -49,7 +49,7 @@ func (f *signedFile) timestampRevision(ctx context.Context, t ades.Timestamper) 
 		return Revision{}, err
 	}
 	for reserved := tokenSize; ; {
-		l, err := layOutTimestamp(f.file, f.fields, f.doc.Size, reserved)
+		l, err := buildTimestampRevision(f.file, f.fields, f.doc.Size, reserved)
 		if err != nil {
 			return Revision{}, err
 		}
@@ -82,14 +82,14 @@ func (f *signedFile) hash() crypto.Hash {
 }
 
 // obtainTimestamp gets a token over a document, given as the state of its hash, and over the
-// revision that l lays out after it.
-func obtainTimestamp(ctx context.Context, t ades.Timestamper, h crypto.Hash, state []byte, l layout) ([]byte, error) {
+// revision r after it.
+func obtainTimestamp(ctx context.Context, t ades.Timestamper, h crypto.Hash, state []byte, r unsignedRevision) ([]byte, error) {
 	sum, err := restore(h, state)
 	if err != nil {
 		return nil, err
 	}
-	sum.Write(l.before)
-	sum.Write(l.after)
+	sum.Write(r.before)
+	sum.Write(r.after)
 	token, err := tsp.Obtain(ctx, t, h, sum.Sum(nil))
 	if err != nil {
 		return nil, err
@@ -97,21 +97,21 @@ func obtainTimestamp(ctx context.Context, t ades.Timestamper, h crypto.Hash, sta
 	return token.Raw, nil
 }
 
-// layOutTimestamp lays out a document timestamp in a new field after a document of size bytes. Its
+// buildTimestampRevision builds the revision for a document timestamp in a new field after a document of size bytes. Its
 // dictionary has no entries about the signer and the reason. Certifications and locks permit a
 // document timestamp (ISO 32000-2 table 257), but the permissions of an encrypted document have to
 // permit a new field.
-func layOutTimestamp(file *pdf.File, found form.Fields, size int64, reserved int) (layout, error) {
+func buildTimestampRevision(file *pdf.File, found form.Fields, size int64, reserved int) (unsignedRevision, error) {
 	if err := checkPermissions(file, true); err != nil {
-		return layout{}, err
+		return unsignedRevision{}, err
 	}
 	page, err := file.Page(1)
 	if err != nil {
-		return layout{}, err
+		return unsignedRevision{}, err
 	}
 	withAppearance, err := isPDFA1(file)
 	if err != nil {
-		return layout{}, err
+		return unsignedRevision{}, err
 	}
 	var b bytes.Buffer
 	timestamp := beginSignature(&b, "/Type /DocTimeStamp /Filter /Adobe.PPKLite /SubFilter /ETSI.RFC3161", reserved)
@@ -121,12 +121,12 @@ func layOutTimestamp(file *pdf.File, found form.Fields, size int64, reserved int
 	ref := update.Add(timestamp.source)
 	field := newField{found.FreeName("Timestamp"), "Document timestamp", ref, withAppearance, nil, false}
 	if _, err := addField(file, update, page, field); err != nil {
-		return layout{}, err
+		return unsignedRevision{}, err
 	}
 	if err := declareExtension(file, update); err != nil {
-		return layout{}, err
+		return unsignedRevision{}, err
 	}
-	return timestamp.layout(update, ref, size)
+	return timestamp.revision(update, ref, size)
 }
 
 // isPDFA1 reports whether the file claims to be PDF/A-1, which is based on PDF 1.4. In such a file

@@ -81,7 +81,7 @@ func readStore(file *pdf.File) (store, error) {
 // validation data that is in the VRI dictionaries alone (ISO 32000-2 table 262), and the stores of
 // earlier revisions that were signed or timestamped. Some writers replace the store or leave it
 // out, but what revocation data states about a certificate stays true.
-func (d *inspection) readMergedStore(file *pdf.File) (store, error) {
+func (d *documentValidation) readMergedStore(file *pdf.File) (store, error) {
 	s, err := findStore(file)
 	if err != nil {
 		return s, err
@@ -105,7 +105,7 @@ func (d *inspection) readMergedStore(file *pdf.File) (store, error) {
 // storeAt returns the merged store of the revision that ends at the offset end, and keeps it, since
 // many signatures need the same one. A store that is malformed is empty. The error is an error of
 // reading.
-func (d *inspection) storeAt(end int64) (store, error) {
+func (d *documentValidation) storeAt(end int64) (store, error) {
 	if s, ok := d.earlierStores[end]; ok || end == 0 {
 		return s, nil
 	}
@@ -256,7 +256,7 @@ func dataOf(streams []stream) *validation.Data {
 // coveredBefore returns where the last revision before end ends that is signed or timestamped as a
 // whole; 0 if there is none. If the revision that ends there is signed and has no store, the one
 // before it counts as well, because the signature covers both.
-func (d *inspection) coveredBefore(end int64, hasStore bool) int64 {
+func (d *documentValidation) coveredBefore(end int64, hasStore bool) int64 {
 	i, signed := slices.BinarySearch(d.signedRevisions, end)
 	if signed && !hasStore {
 		if n, _ := slices.BinarySearch(d.revisions, end+1); n >= 2 { // of n that end there or before

@@ -28,7 +28,7 @@ const (
 // noteFormat sets the format, with the level where the format has levels. A signature of an
 // extended profile is PAdES-LTV if it has validation data and a document timestamp over that (EN
 // 319 142-2 5.5).
-func (v *verification) noteFormat() error {
+func (v *signatureValidation) noteFormat() error {
 	family := v.family()
 	if family == notETSI {
 		return nil
@@ -47,7 +47,7 @@ func (v *verification) noteFormat() error {
 // family returns the format without the level: a baseline signature (EN 319 142-1 6.3), one of an
 // extended profile (EN 319 142-2 5), or one of ISO 32000-1 12.8.3.3. The signature need not be
 // valid.
-func (v *verification) family() string {
+func (v *signatureValidation) family() string {
 	switch v.subFilter() {
 	case cadesDetached:
 		return v.profile()
@@ -64,14 +64,14 @@ func (v *verification) family() string {
 }
 
 // subFilter returns the encoding of Contents that the signature dictionary states.
-func (v *verification) subFilter() string {
+func (v *signatureValidation) subFilter() string {
 	name, _ := v.file.Name(v.field.Signature["SubFilter"])
 	return string(name)
 }
 
 // profile returns which profile of PAdES a signature follows: baseline, EPES or BES. Reason
 // excludes a commitment and a signature policy (EN 319 142-1 6.3 (d), (m), EN 319 142-2 5.3).
-func (v *verification) profile() string {
+func (v *signatureValidation) profile() string {
 	reason := v.report.Reason != ""
 	_, filter := v.field.Signature["Filter"]
 	_, cert := v.field.Signature["Cert"]
@@ -89,7 +89,7 @@ func (v *verification) profile() string {
 // level returns the level of the signature, determined as other validators do (EN 319 142-1 6.3):
 // timestamps and validation data count if they are present, valid or not. The reports of the
 // timestamps state whether these are trusted.
-func (v *verification) level() (ades.Level, error) {
+func (v *signatureValidation) level() (ades.Level, error) {
 	own := validation.ReadableTimestamps(v.signatureTimestamps)
 	later := slices.DeleteFunc(v.laterTimestamps(), func(t judgedTimestamp) bool { return t.Token == nil })
 	switch {
@@ -112,16 +112,16 @@ func (v *verification) level() (ades.Level, error) {
 // timestamp authorities. It leaves out the last document timestamp, whose validation data is added
 // when it is renewed. The other document timestamps are looked up in inspection.known, once for all
 // signatures.
-func (v *verification) hasValidationData(data *validation.Data, own []validation.Timestamp, later []judgedTimestamp) bool {
+func (v *signatureValidation) hasValidationData(data *validation.Data, own []validation.Timestamp, later []judgedTimestamp) bool {
 	signer := validation.Target{Certificate: v.report.Certificate, BestSignatureTime: v.report.BestTime}
 	earlier := tokensOf(later[:max(len(later)-1, 0)])
 	return data.Present(v.known, append(validation.Targets(own), signer)...) &&
-		data.Present(v.inspection.known, validation.Targets(earlier)...)
+		data.Present(v.documentValidation.known, validation.Targets(earlier)...)
 }
 
 // coversValidationData reports whether the last document timestamp covers validation data that
 // suffices for the signature (EN 319 142-1 5.5). It covers all that earlier timestamps do.
-func (v *verification) coversValidationData(own []validation.Timestamp, later []judgedTimestamp) (bool, error) {
+func (v *signatureValidation) coversValidationData(own []validation.Timestamp, later []judgedTimestamp) (bool, error) {
 	if len(later) == 0 {
 		return false, nil
 	}

@@ -189,12 +189,12 @@ func (p *Pending) signatureTimestamp(ctx context.Context, value []byte, t ades.T
 
 // revision returns the revision with the CMS in /Contents.
 func (p *Pending) revision(der []byte) (Revision, error) {
-	l := layout{before: p.before, after: p.after, reserved: p.reserved}
+	r := unsignedRevision{before: p.before, after: p.after, reserved: p.reserved}
 	sum, err := restore(p.signer.Algorithm.Hash, p.baseState)
 	if err != nil {
 		return Revision{}, err
 	}
-	return newRevision(p.base, l.filled(der), p.signer.Algorithm.Hash, sum)
+	return newRevision(p.base, r.filled(der), p.signer.Algorithm.Hash, sum)
 }
 
 // externalCMS reports whether an external signer makes the CMS, so that the signer is not known

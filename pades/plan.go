@@ -120,7 +120,7 @@ func (p *plan) dryRun(size int64) error {
 	if p.options.Level < ades.LTA {
 		return nil
 	}
-	_, err := layOutTimestamp(p.file, p.fields, size, tokenSize)
+	_, err := buildTimestampRevision(p.file, p.fields, size, tokenSize)
 	return err
 }
 

@@ -71,7 +71,7 @@ func Check(ctx context.Context, doc Document, options Options) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	_, err := layOut(doc, ades.SignerIdentity{}, options, 0)
+	_, err := buildRevision(doc, ades.SignerIdentity{}, options, 0)
 	return err
 }
 
@@ -99,11 +99,11 @@ func prepare(ctx context.Context, doc Document, signer ades.SignerIdentity, opti
 			return nil, fmt.Errorf("pades: signing time: %w", err)
 		}
 	}
-	layout, err := layOut(doc, signer, options, reserved)
+	r, err := buildRevision(doc, signer, options, reserved)
 	if err != nil {
 		return nil, err
 	}
-	p := &Pending{signer: signer, base: doc.Size, before: layout.before, after: layout.after, reserved: reserved, level: options.Level, usageRights: layout.usageRights}
+	p := &Pending{signer: signer, base: doc.Size, before: r.before, after: r.after, reserved: reserved, level: options.Level, usageRights: r.usageRights}
 	if err := p.computeAttributes(ctx, doc); err != nil {
 		return nil, err
 	}
@@ -148,36 +148,37 @@ func contentsSize(signer ades.SignerIdentity) (int, error) {
 	return len(der), err
 }
 
-// layOut lays out the revision in which only the signature value is missing.
-func layOut(doc Document, signer ades.SignerIdentity, options Options, reserved int) (l layout, err error) {
+// buildRevision builds the revision in which only the signature value is missing. It reserves room for a CMS of that many
+// bytes. The signer is one of three: one with a certificate, an external CMS with the hash alone, or none, as in [Check].
+func buildRevision(doc Document, signer ades.SignerIdentity, options Options, reserved int) (r unsignedRevision, err error) {
 	if err := options.check(); err != nil {
-		return l, err
+		return r, err
 	}
 	err = pdf.WithRepaired(doc, doc.Size, func(file *pdf.File) (err error) {
-		l, err = layOutFile(doc, file, signer, options, reserved)
+		r, err = buildRevisionOf(doc, file, signer, options, reserved)
 		return err
 	})
-	return l, readError(err)
+	return r, readError(err)
 }
 
-// layOutFile is layOut for an open file.
-func layOutFile(doc Document, file *pdf.File, signer ades.SignerIdentity, options Options, reserved int) (layout, error) {
+// buildRevisionOf is buildRevision for an open file.
+func buildRevisionOf(doc Document, file *pdf.File, signer ades.SignerIdentity, options Options, reserved int) (unsignedRevision, error) {
 	plan, err := newPlan(doc, file, signer, options)
 	if err != nil {
-		return layout{}, err
+		return unsignedRevision{}, err
 	}
 	if err := plan.dryRun(doc.Size); err != nil {
-		return layout{}, err
+		return unsignedRevision{}, err
 	}
 	update := file.NewUpdate()
 	signature := newSignatureDictionary(subFilter(signer), options, plan.references, reserved)
 	ref := update.Add(signature.source)
 	if err := plan.apply(update, ref); err != nil {
-		return layout{}, err
+		return unsignedRevision{}, err
 	}
-	l, err := signature.layout(update, ref, doc.Size)
-	l.usageRights = plan.usageRights
-	return l, err
+	r, err := signature.revision(update, ref, doc.Size)
+	r.usageRights = plan.usageRights
+	return r, err
 }
 
 // noSigner reports whether nothing is known about the signer, as in [Check]. For an external CMS at

@@ -16,8 +16,8 @@ import (
 	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
-// inspection is the validation of all signatures of one document.
-type inspection struct {
+// documentValidation is the validation of all signatures of one document.
+type documentValidation struct {
 	ctx context.Context
 	coverage
 	options ades.VerifyOptions
@@ -36,9 +36,9 @@ type inspection struct {
 	online *validation.Online
 }
 
-// verification is the validation of one signature.
-type verification struct {
-	*inspection
+// signatureValidation is the validation of one signature.
+type signatureValidation struct {
+	*documentValidation
 	field form.SignatureField
 
 	ranges byteRange
@@ -101,7 +101,7 @@ func inspect(ctx context.Context, doc Document, file *pdf.File, broken bool, opt
 	if err != nil {
 		return nil, readError(err)
 	}
-	d := &inspection{
+	d := &documentValidation{
 		ctx: ctx, coverage: covers, options: options, broken: broken,
 		sums:     newRangeHashes(Document{ReaderAt: doc, Size: doc.Size}, covers.ranges(fields)...),
 		usedGaps: make(map[int64]bool), earlierStores: make(map[int64]store),
@@ -142,16 +142,16 @@ func verifyBroken(ctx context.Context, doc Document, options ades.VerifyOptions,
 }
 
 // report validates the given signatures and reports on them in the order in which they were made.
-func (d *inspection) report(fields []form.SignatureField) (*ades.Report, error) {
-	all := make([]verification, 0, len(fields))
+func (d *documentValidation) report(fields []form.SignatureField) (*ades.Report, error) {
+	all := make([]signatureValidation, 0, len(fields))
 	for _, f := range fields {
-		v := verification{inspection: d, field: f}
+		v := signatureValidation{documentValidation: d, field: f}
 		if err := cmp.Or(v.run(), d.ctx.Err()); err != nil {
 			return nil, readError(err)
 		}
 		all = append(all, v)
 	}
-	slices.SortStableFunc(all, func(a, b verification) int {
+	slices.SortStableFunc(all, func(a, b signatureValidation) int {
 		return cmp.Or(cmp.Compare(a.ranges.end, b.ranges.end), cmp.Compare(a.report.CoveredBytes, b.report.CoveredBytes))
 	})
 	if err := d.noteChanges(all); err != nil {
@@ -167,7 +167,7 @@ func (d *inspection) report(fields []form.SignatureField) (*ades.Report, error) 
 // run makes the checks of EN 319 102-1 5.2 in this order: format, digest, signature value, signing
 // certificate, certificate chain. The first check that fails decides the result, except that an unknown
 // algorithm replaces an INDETERMINATE result about the signer. The error is an error of reading.
-func (v *verification) run() error {
+func (v *signatureValidation) run() error {
 	v.describe()
 	contents := v.checkCoverage()
 	signed, fault := cms.Read(contents)
@@ -189,7 +189,7 @@ func (v *verification) run() error {
 
 // describe fills the report with the entries of the signature dictionary. It ignores entries that
 // cannot be read.
-func (v *verification) describe() {
+func (v *signatureValidation) describe() {
 	d := v.field.Signature
 	text := func(key pdf.Name) string {
 		s, err := v.file.Bytes(d[key])
@@ -211,7 +211,7 @@ func (v *verification) describe() {
 
 // checkCoverage notes what the signature covers, and returns its Contents. It returns them also if
 // ByteRange is wrong, so that the report can describe the signature.
-func (v *verification) checkCoverage() []byte {
+func (v *signatureValidation) checkCoverage() []byte {
 	ranges, contents, problem := v.readUniqueContents(v.field)
 	if v.ranges = ranges; problem != "" {
 		v.report.Coverage = ades.Partial
@@ -228,7 +228,7 @@ func (v *verification) checkCoverage() []byte {
 
 // readUniqueContents is [coverage.readContents] with two more checks: the cross-reference is not
 // broken, and no other field has the same gap. problem is empty if there is none.
-func (d *inspection) readUniqueContents(f form.SignatureField) (r byteRange, contents []byte, problem string) {
+func (d *documentValidation) readUniqueContents(f form.SignatureField) (r byteRange, contents []byte, problem string) {
 	if d.broken {
 		return r, nil, brokenCrossReference
 	}
@@ -244,7 +244,7 @@ func (d *inspection) readUniqueContents(f form.SignatureField) (r byteRange, con
 
 // check makes the checks that follow the format: signature value, timestamps, signer, and proofs of
 // existence. fault is the problem of the CMS that was found so far; nil if it has none.
-func (v *verification) check(fault error) (err error) {
+func (v *signatureValidation) check(fault error) (err error) {
 	covered := v.report.CoveredBytes > 0
 	if fault == nil && covered {
 		if fault, err = v.checkValue(); err != nil {
@@ -268,7 +268,7 @@ func (v *verification) check(fault error) (err error) {
 }
 
 // checkContent returns an error if the CMS encapsulates content that its SubFilter does not allow.
-func (v *verification) checkContent() error {
+func (v *signatureValidation) checkContent() error {
 	if v.encapsulatesDigest() {
 		return nil
 	}
@@ -277,13 +277,13 @@ func (v *verification) checkContent() error {
 
 // encapsulatesDigest reports whether the content of the CMS is the SHA-1 digest of the document, as
 // in adbe.pkcs7.sha1 (ISO 32000-1 12.8.3.3).
-func (v *verification) encapsulatesDigest() bool {
+func (v *signatureValidation) encapsulatesDigest() bool {
 	return v.subFilter() == pkcs7SHA1 && v.signed.HasDigestContent()
 }
 
 // checkEncapsulatedDigest checks whether SHA-1, the hash of an encapsulated digest, may be relied
 // on at the time of judgement, whatever algorithm the signature itself uses.
-func (v *verification) checkEncapsulatedDigest() {
+func (v *signatureValidation) checkEncapsulatedDigest() {
 	if v.encapsulatesDigest() {
 		validation.CheckHashes(&v.report, crypto.SHA1)
 	}
@@ -291,7 +291,7 @@ func (v *verification) checkEncapsulatedDigest() {
 
 // checkValue checks the digest, the signature value and the certificate that the signed attributes
 // name. fault is the problem of the signature, err an error of reading.
-func (v *verification) checkValue() (fault, err error) {
+func (v *signatureValidation) checkValue() (fault, err error) {
 	h, verify := v.signed.Algorithm().Hash, v.signed.Verify
 	if v.encapsulatesDigest() {
 		h, verify = crypto.SHA1, v.signed.VerifyDigestContent
@@ -317,7 +317,7 @@ func (v *verification) checkValue() (fault, err error) {
 
 // checkBinding checks that the signing-certificate attribute names the signer's certificate. A
 // signature of ISO 32000-1 12.8.3.3 need not have that attribute.
-func (v *verification) checkBinding() {
+func (v *signatureValidation) checkBinding() {
 	if v.family() == pkcs7 && !v.signed.HasSigningCertificateAttribute() {
 		return
 	}
@@ -333,13 +333,13 @@ func (v *verification) checkBinding() {
 // indeterminateAlgorithm notes that this package does not know the algorithm of the signature, so
 // that the value is neither right nor wrong. This result replaces an INDETERMINATE one about the
 // signer, unless the signing certificate or its chain was not found (EN 319 102-1 5.2.3, 5.2.6).
-func (v *verification) indeterminateAlgorithm(fault error) {
+func (v *signatureValidation) indeterminateAlgorithm(fault error) {
 	if _, err := v.signed.Signer(); err != nil {
 		v.reject(err)
 		return
 	}
 	if v.report.Indication == ades.Indeterminate && v.report.SubIndication != ades.NoCertificateChainFound {
-		v.report.Indication = ""
+		v.report.Indication = "" // so that reject, which keeps the first result, sets this one
 	}
 	v.reject(fault)
 }
@@ -347,7 +347,7 @@ func (v *verification) indeterminateAlgorithm(fault error) {
 // reject notes the result of an error. If the report has a result already, that one stays. An algorithm that this package does not know, a
 // missing digest, and a certificate that is missing or is not the one that was named are
 // INDETERMINATE. Every other error is TOTAL_FAILED.
-func (v *verification) reject(err error) {
+func (v *signatureValidation) reject(err error) {
 	indication, sub := ades.TotalFailed, ades.FormatFailure
 	switch {
 	case errors.Is(err, cms.ErrDigest):

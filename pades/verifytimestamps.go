@@ -17,7 +17,7 @@ type judgedTimestamp struct {
 }
 
 // readTimestamps reads and judges the document timestamps (ISO 32000-2 12.8.5).
-func (d *inspection) readTimestamps(fields []form.SignatureField) error {
+func (d *documentValidation) readTimestamps(fields []form.SignatureField) error {
 	for _, f := range fields {
 		t, err := d.readTimestamp(f)
 		if err != nil {
@@ -35,7 +35,7 @@ func (d *inspection) readTimestamps(fields []form.SignatureField) error {
 
 // readTimestamp reads the document timestamp in a field, and compares its digest with the document.
 // What is wrong with the timestamp is in its report; the error is an error of reading.
-func (d *inspection) readTimestamp(f form.SignatureField) (t judgedTimestamp, _ error) {
+func (d *documentValidation) readTimestamp(f form.SignatureField) (t judgedTimestamp, _ error) {
 	ranges, contents, problem := d.readUniqueContents(f)
 	t.ranges = ranges
 	switch kind, _ := d.file.Name(f.Signature["Type"]); {
@@ -68,7 +68,7 @@ func (d *inspection) readTimestamp(f form.SignatureField) (t judgedTimestamp, _ 
 // judgeTimestamps judges the document timestamps from the newest to the oldest. A trusted timestamp
 // is a proof of existence for those before it, so that their certificates are judged as of its time
 // (EN 319 102-1 5.6.3).
-func (d *inspection) judgeTimestamps() {
+func (d *documentValidation) judgeTimestamps() {
 	at := d.options.Time
 	for i := range slices.Backward(d.timestamps) {
 		t := &d.timestamps[i]
@@ -80,7 +80,7 @@ func (d *inspection) judgeTimestamps() {
 // checkTimestamps judges the signature timestamps. It judges them as of the earliest time at which
 // a trusted document timestamp shows that they existed. It adds all timestamps over the signature
 // to the report, and sets BestTime if one of them is trusted.
-func (v *verification) checkTimestamps() {
+func (v *signatureValidation) checkTimestamps() {
 	at := v.options.Time
 	for _, t := range slices.Backward(v.laterTimestamps()) {
 		at = t.POETime(at)
@@ -89,7 +89,7 @@ func (v *verification) checkTimestamps() {
 	for _, token := range v.signed.SignatureTimestamps() {
 		v.signatureTimestamps = append(v.signatureTimestamps, signatureTimestamp(token, v.signed.Value, certificates))
 	}
-	v.known = v.inspection.known.With(slices.Concat(v.signed.Certificates, validation.Certificates(v.signatureTimestamps))...)
+	v.known = v.documentValidation.known.With(slices.Concat(v.signed.Certificates, validation.Certificates(v.signatureTimestamps))...)
 	best := at
 	for i := range v.signatureTimestamps {
 		v.validator().Timestamp(&v.signatureTimestamps[i], v.known, at)
@@ -118,7 +118,7 @@ func signatureTimestamp(token, value []byte, known []*x509.Certificate) validati
 // checkPOE makes past certificate validation (EN 319 102-1 5.6.2): the signers of the revocation
 // data are valid at options.Time, or were valid when a trusted document timestamp covered the
 // document security store with this data. The error is an error of reading.
-func (v *verification) checkPOE() (err error) {
+func (v *signatureValidation) checkPOE() (err error) {
 	v.validator().PastValidation(&v.report, func(yield func(validation.POE) bool) {
 		at := v.options.Time
 		for _, t := range slices.Backward(v.laterTimestamps()) {
@@ -139,7 +139,7 @@ func (v *verification) checkPOE() (err error) {
 }
 
 // laterTimestamps returns the document timestamps over the signature.
-func (v *verification) laterTimestamps() []judgedTimestamp {
+func (v *signatureValidation) laterTimestamps() []judgedTimestamp {
 	return slices.DeleteFunc(slices.Clone(v.timestamps), func(t judgedTimestamp) bool { return t.ranges.end <= v.ranges.end })
 }
 
@@ -152,13 +152,13 @@ func tokensOf(timestamps []judgedTimestamp) []validation.Timestamp {
 	return all
 }
 
-func (d *inspection) validator() validation.Validator {
+func (d *documentValidation) validator() validation.Validator {
 	return validation.Validator{Data: d.store.data, Time: d.options.Time, Online: d.online}
 }
 
 // judge returns the judge of this signature. Once the signature has failed, it fetches nothing.
-func (v *verification) validator() validation.Validator {
-	j := v.inspection.validator()
+func (v *signatureValidation) validator() validation.Validator {
+	j := v.documentValidation.validator()
 	j.Data = cmp.Or(v.data, j.Data)
 	if v.report.Indication != "" {
 		j.Online = nil
@@ -168,7 +168,7 @@ func (v *verification) validator() validation.Validator {
 
 // withArchived returns the data together with the revocation data that is a signed attribute,
 // adbe-revocationInfoArchival (ISO 32000-1 12.8.3.3.2).
-func (v *verification) withArchived(data *validation.Data) *validation.Data {
+func (v *signatureValidation) withArchived(data *validation.Data) *validation.Data {
 	lists, responses := v.signed.ArchivedRevocation()
 	if len(lists)+len(responses) == 0 {
 		return data

@@ -77,7 +77,7 @@ func (sess *session) finish(ctx context.Context, d draft) (signer ades.SignerIde
 		return signer, wrongValue, nil
 	}
 	sources := sess.options.Sources()
-	chain, f, err := sess.checkCertificate(ctx, signer.Certificate, signer.Chain, sources, time.Now())
+	chain, f, err := sess.checkCertificate(ctx, signer.Certificate, signer.Chain, sources, sess.now(ctx))
 	if f != nil || err != nil {
 		return signer, f, err
 	}
@@ -194,7 +194,7 @@ const (
 // time for completing is over, postpone ends the request instead. It returns cause, unless that is a fault
 // of a source.
 func (sess *session) postpone(ctx context.Context, cause error, d draft) error {
-	now := now()
+	now := sess.now(ctx)
 	waited := now.Sub(cmp.Or(sess.r.SignedAt, sess.r.Expires))
 	keep := func(ctx context.Context, r *Request) error {
 		if d == nil {
@@ -278,7 +278,7 @@ func (sess *session) finishDocument(ctx context.Context, signed signedDocument) 
 // if there is room for that, which is small for XML, and else the time alone.
 func (sess *session) postponeFull(ctx context.Context, d draft) {
 	later := func(_ context.Context, r *Request) error {
-		r.NextTry = now().Add(retrySeldom)
+		r.NextTry = sess.now(ctx).Add(retrySeldom)
 		return nil
 	}
 	err := sess.store(ctx, func(ctx context.Context, r *Request) error {

@@ -71,7 +71,7 @@ func (sess *session) conclude(ctx context.Context, state idp.State, event idp.Ev
 // supplyDigest gives the provider the digest that it asks for. over reports that there is none: not
 // now, while a source for checking the certificate is down, or not at all.
 func (sess *session) supplyDigest(ctx context.Context, state idp.State, need idp.NeedDigest) (_ idp.State, _ idp.Event, over bool, err error) {
-	if !now().Before(sess.limit(&sess.r)) { // the client no longer waits for a signature
+	if !sess.now(ctx).Before(sess.limit(&sess.r)) { // the client no longer waits for a signature
 		return state, nil, true, sess.conclude(ctx, state, idp.Failed{Failure: expired})
 	}
 	pending, failure, err := sess.prepare(ctx, need)
@@ -110,7 +110,7 @@ func (sess *session) continueAsking(ctx context.Context, state idp.State, e idp.
 		sess.accepted(r, state)
 		r.NextAsk = time.Time{}
 		if e.Answer {
-			r.Expires = whole(now().Add(r.completeFor()))
+			r.Expires = whole(sess.now(ctx).Add(r.completeFor()))
 		}
 		return nil
 	})
@@ -173,7 +173,7 @@ func (sess *session) callPoll(ctx context.Context) (idp.State, idp.Event, error)
 }
 
 func (sess *session) call(ctx context.Context, name string, with idp.State, do func() (idp.State, idp.Event, error)) (idp.State, idp.Event, error) {
-	sess.askedAt, sess.called, sess.askedWith = now(), name, with
+	sess.askedAt, sess.called, sess.askedWith = sess.now(ctx), name, with
 	failpoint.Called(name, sess.id)
 	state, event, err := do()
 	came := outcome(event)
@@ -215,7 +215,7 @@ func (sess *session) apply(ctx context.Context, r *Request, event idp.Event) err
 		if len(e.Values) != 1 {
 			return sess.failed(ctx, r, idp.Failure{Code: idp.InternalError, Description: "The identity provider returned no single signature."})
 		}
-		now := now()
+		now := sess.now(ctx)
 		r.Phase, r.Value, r.SignedAt, r.NextTry = Signed, e.Values[0], now, now
 		return errors.Join(sess.recordMade(ctx, r), sess.enqueueCompletion(ctx, r))
 	case idp.Failed:
@@ -227,7 +227,7 @@ func (sess *session) apply(ctx context.Context, r *Request, event idp.Event) err
 // waits stores that the person has not answered, and when to ask next. The session has nothing more to
 // do, so the same write releases the lease.
 func (sess *session) waits(ctx context.Context, r *Request, e idp.Waiting) error {
-	if now().After(r.Expires) {
+	if sess.now(ctx).After(r.Expires) {
 		return sess.failed(ctx, r, expired)
 	}
 	sess.setCode(r, e.Code)

@@ -106,7 +106,7 @@ func (s *Service) record(ctx context.Context, r *Request, kind string, facts any
 		step.Level = f.Level
 	}
 	s.reportLater(ctx, step)
-	return s.log.Record(ctx, storage.Entry{Subject: r.ID, Account: r.Account, Kind: kind, At: now(), Facts: encoded})
+	return s.log.Record(ctx, storage.Entry{Subject: r.ID, Account: r.Account, Kind: kind, At: s.now(ctx), Facts: encoded})
 }
 
 func (s *Service) recordAsked(ctx context.Context, r *Request, client string, original content) error {

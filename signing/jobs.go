@@ -109,7 +109,7 @@ func (s *Service) completeDue(ctx context.Context, job storage.Job) (retry time.
 	case errors.Is(err, errNotYet):
 		return sess.r.NextTry, nil
 	case errors.Is(err, errHeld):
-		return now().Add(heldPause), nil
+		return s.now(ctx).Add(heldPause), nil
 	case err != nil:
 		return retry, err
 	}
@@ -152,7 +152,7 @@ func (s *Service) Notified(ctx context.Context, key string, authentic func(idp.S
 	}
 	return s.inTx(ctx, func(ctx context.Context) error {
 		// A job that is running may have asked before the provider had the new state.
-		return errors.Join(s.jobs.DropUnique(ctx, notifiedKind, r.ID), s.enqueue(ctx, notifiedKind, &r, now()))
+		return errors.Join(s.jobs.DropUnique(ctx, notifiedKind, r.ID), s.enqueue(ctx, notifiedKind, &r, s.now(ctx)))
 	})
 }
 
@@ -160,7 +160,7 @@ func (s *Service) Notified(ctx context.Context, key string, authentic func(idp.S
 func (s *Service) askDue(ctx context.Context, job storage.Job) (retry time.Time, err error) {
 	sess, err := s.awaitFor(ctx, job, func(r *Request, now time.Time) error {
 		switch {
-		case r.Phase == Starting && !s.diedStarting(*r, now): // the start call is about to store the provider's answer
+		case r.Phase == Starting && !s.diedStarting(*r): // the start call is about to store the provider's answer
 			return nil
 		case r.Phase == Starting && now.Before(s.limit(r)): // it may still store it
 			return errNotYet
@@ -174,7 +174,7 @@ func (s *Service) askDue(ctx context.Context, job storage.Job) (retry time.Time,
 	case errors.Is(err, ErrFinished):
 		return retry, nil
 	case errors.Is(err, errNotYet):
-		return now().Add(heldPause), nil
+		return s.now(ctx).Add(heldPause), nil
 	case err != nil:
 		return retry, err
 	}
@@ -184,7 +184,7 @@ func (s *Service) askDue(ctx context.Context, job storage.Job) (retry time.Time,
 	err = sess.proceed(work, false)
 	stop()
 	if sess.r.Phase == Waiting && sess.faulty {
-		retry = cmp.Or(sess.r.NextAsk, now().Add(retryAfter))
+		retry = cmp.Or(sess.r.NextAsk, s.now(ctx).Add(retryAfter))
 	}
 	return retry, errors.Join(err, sess.release(ctx))
 }

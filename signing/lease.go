@@ -47,8 +47,8 @@ func (s *Service) await(ctx context.Context, id string, admit func(r *Request, n
 			return sess, err
 		}
 		if errors.Is(err, errCompleting) {
-			completing = cmp.Or(completing, time.Now())
-			if time.Since(completing) >= pollCompletionTimeout {
+			completing = cmp.Or(completing, time.Now())          // time: how long this caller waits
+			if time.Since(completing) >= pollCompletionTimeout { // time: see above
 				return sess, err
 			}
 		}
@@ -73,13 +73,13 @@ func (s *Service) lease(ctx context.Context, id string, admit func(r *Request, n
 		if err != nil {
 			return err
 		}
-		now := now()
+		now := s.now(ctx)
 		err = admit(&r, now)
 		sess.r = r
 		if err != nil {
 			return err
 		}
-		if !r.Lease.free(now, s.process, s.options.SingleProcess) {
+		if !s.isFree(r.Lease) {
 			if r.Phase == Signed {
 				return errCompleting
 			}
@@ -88,7 +88,7 @@ func (s *Service) lease(ctx context.Context, id string, admit func(r *Request, n
 		if sess.tookOver = r.Lease.Process != ""; sess.tookOver && r.Phase == Waiting {
 			sess.r.Expires = later(r.Expires, s.untilStored(&r, now))
 		}
-		sess.r.Lease = s.newLease(now)
+		sess.r.Lease = s.newLease()
 		sess.token = sess.r.Lease.Token
 		return sess.put(ctx, &sess.r)
 	})
@@ -111,9 +111,15 @@ func (s *Service) untilStored(r *Request, now time.Time) time.Time {
 	return until
 }
 
-func (s *Service) newLease(now time.Time) Lease {
-	return Lease{Process: s.process, Token: uuid.NewString(), Until: now.Add(leaseTime)}
+func (s *Service) newLease() Lease {
+	return Lease{Process: s.process, Token: uuid.NewString(), Until: leaseNow().Add(leaseTime)}
 }
+
+// isFree reports whether a lease is not held any more, so that this process may take the request.
+func (s *Service) isFree(l Lease) bool { return l.free(leaseNow(), s.process, s.options.SingleProcess) }
+
+// leaseNow is the time by which leases last: servers hold them against each other, whatever time their accounts have.
+func leaseNow() time.Time { return whole(time.Now()) } // time: see above
 
 // hold renews the lease until stop is called. The context returned ends when the
 // lease is lost.
@@ -135,14 +141,14 @@ func (sess *session) hold(ctx context.Context) (_ context.Context, stop func()) 
 func (sess *session) renew(ctx context.Context, lost context.CancelCauseFunc) {
 	ticker := time.NewTicker(leaseTime / 3)
 	defer ticker.Stop()
-	until := time.Now().Add(leaseTime * 2 / 3) // part of the lease may be over
+	until := leaseNow().Add(leaseTime * 2 / 3) // part of the lease may be over
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		}
-		now := time.Now()
+		now := leaseNow()
 		err := sess.prolong(ctx)
 		switch {
 		case err == nil:

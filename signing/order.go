@@ -98,7 +98,7 @@ func (sess *session) notifyOwner(ctx context.Context, r *Request, signed signedD
 		}
 	}
 	if ledger := sess.options.Ledger; ledger != nil {
-		if err := ledger.Signed(ctx, r.Account, r.ID, r.ordered(), now()); err != nil {
+		if err := ledger.Signed(ctx, r.Account, r.ID, r.ordered(), sess.now(ctx)); err != nil {
 			return err
 		}
 	}
@@ -174,10 +174,11 @@ func (s *Service) Drive(ctx context.Context, request string) (Progress, error) {
 		case err != nil && !errors.Is(err, errCompleting):
 			return Progress{}, err
 		}
+		now := s.now(ctx)
 		select {
 		case <-ctx.Done():
 			return Progress{}, ctx.Err()
-		case <-time.After(time.Until(later(sess.next(), now().Add(pause)))):
+		case <-time.After(later(sess.next(), now.Add(pause)).Sub(now)):
 		}
 	}
 }
@@ -249,9 +250,9 @@ func (s *Service) driveDue(ctx context.Context, job storage.Job) (retry time.Tim
 	case errors.Is(err, ErrFinished):
 		return retry, nil
 	case errors.Is(err, errHeld):
-		return now().Add(s.options.Interval), nil
+		return s.now(ctx).Add(s.options.Interval), nil
 	case err != nil: // the pause of the runner after many attempts may be longer than the request lives
-		return now().Add(s.options.Interval), err
+		return s.now(ctx).Add(s.options.Interval), err
 	}
 	failpoint.Here("signing/driven")
 	err = sess.drive(context.WithoutCancel(ctx)) // the provider's answer may be given only once
@@ -259,7 +260,7 @@ func (s *Service) driveDue(ctx context.Context, job storage.Job) (retry time.Tim
 		return retry, nil
 	}
 	if sess.r.Phase == Waiting || err != nil {
-		retry = later(sess.r.NextAsk, now().Add(s.options.Interval))
+		retry = later(sess.r.NextAsk, s.now(ctx).Add(s.options.Interval))
 	}
 	return retry, err
 }

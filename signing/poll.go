@@ -103,14 +103,14 @@ func (sess *session) proceed(ctx context.Context, early bool) error {
 	case sess.r.Phase == Starting: // the process died before the provider had answered
 		return sess.expire(ctx, sess.r.CreatedAt.Add(sess.options.Expiry))
 	case sess.r.Phase == Waiting && !early:
-		if sess.r.silent(now()) { // another poll has just heard so
+		if sess.r.silent(sess.now(ctx)) { // another poll has just heard so
 			return nil
 		}
 		if err := sess.askAgain(ctx); err != nil {
 			return err
 		}
 	}
-	if sess.r.Phase == Signed && sess.r.pollCompletes(now()) {
+	if sess.r.Phase == Signed && sess.r.pollCompletes(sess.now(ctx)) {
 		return sess.complete(ctx, pollCompletionTimeout)
 	}
 	return nil
@@ -159,7 +159,7 @@ func (sess *session) askAgain(ctx context.Context) error {
 
 // expire ends the request if the time is at or past at.
 func (sess *session) expire(ctx context.Context, at time.Time) error {
-	if now().Before(at) {
+	if sess.now(ctx).Before(at) {
 		return nil
 	}
 	return sess.store(ctx, func(ctx context.Context, r *Request) error {
@@ -222,10 +222,10 @@ func (s *Service) look(ctx context.Context, account, id string) (r Request, earl
 	if err != nil {
 		return r, false, false, err
 	}
-	now := now()
+	now := s.now(ctx)
 	early = s.early(&r, now)
 	switch {
-	case !r.Lease.free(now, s.process, s.options.SingleProcess): // wait for the result of its holder
+	case !s.isFree(r.Lease): // wait for the result of its holder
 	case r.Phase == Waiting:
 		enough = early || r.silent(now)
 	case r.Phase == Signed:

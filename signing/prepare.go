@@ -23,7 +23,7 @@ func (sess *session) prepare(ctx context.Context, need idp.NeedDigest) (preparat
 	if p := sess.prepared(need.Certificate); p != nil {
 		return p, nil, nil
 	}
-	traits, at := sess.traits(), time.Now()
+	traits, at := sess.traits(), sess.now(ctx)
 	signer := ades.SignerIdentity{Certificate: need.Certificate, Algorithm: traits.Algorithm}
 	if !traits.CMS {
 		chain, f, err := sess.checkCertificate(ctx, need.Certificate, need.Chain, sess.options.Sources(), at)
@@ -142,7 +142,7 @@ func (sess *session) keptCertificate(ctx context.Context) (*x509.Certificate, er
 	if err != nil {
 		return nil, nil
 	}
-	if _, f, _ := sess.checkCertificate(ctx, cert, nil, sess.options.Sources(), time.Now()); f != nil {
+	if _, f, _ := sess.checkCertificate(ctx, cert, nil, sess.options.Sources(), sess.now(ctx)); f != nil {
 		return nil, nil
 	}
 	return cert, nil

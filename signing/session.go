@@ -105,7 +105,7 @@ func (sess *session) attempt(ctx context.Context, a *attempts, f change) (Reques
 		if out = r; late {
 			out.Lease = lease
 		} else if out.Lease.Process != "" {
-			out.Lease.Until = now().Add(leaseTime)
+			out.Lease.Until = leaseNow().Add(leaseTime)
 		}
 		err = sess.put(ctx, &out)
 		a.revision = out.Revision
@@ -120,7 +120,7 @@ func (sess *session) attempt(ctx context.Context, a *attempts, f change) (Reques
 // put stores the request as its next revision.
 func (s *Service) put(ctx context.Context, r *Request) error {
 	r.Revision++
-	r.UpdatedAt = now()
+	r.UpdatedAt = s.now(ctx)
 	return s.store.UpdateRequest(ctx, *r)
 }
 

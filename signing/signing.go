@@ -145,6 +145,8 @@ type Options struct {
 	// (spec 7.2). The least is an hour, within which every phase of a request is over. A request that has not
 	// ended after 24 h is ended, however long it is remembered.
 	Keep time.Duration
+	// Now tells the time; nil is the machine's clock, by which leases last in any case.
+	Now storage.Clock
 }
 
 // storedHash is the hash that is computed while a document is stored, so that a first signature with it need
@@ -202,8 +204,7 @@ func New(store Store, tx storage.Transactor, documents storage.Documents, jobs s
 	}
 }
 
-// now returns the time with the precision that is stored.
-func now() time.Time { return whole(time.Now()) }
+func (s *Service) now(ctx context.Context) time.Time { return s.options.Now.Now(ctx) }
 
 // whole returns a time in the precision that every backend keeps.
 func whole(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }

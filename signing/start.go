@@ -122,8 +122,8 @@ func (s *Service) repeat(r Request) (Started, error) {
 
 // diedStarting reports whether the process that started the request died before it could answer, so
 // that the same start may be made again.
-func (s *Service) diedStarting(r Request, now time.Time) bool {
-	return r.Phase == Starting && r.Lease.free(now, s.process, s.options.SingleProcess)
+func (s *Service) diedStarting(r Request) bool {
+	return r.Phase == Starting && s.isFree(r.Lease)
 }
 
 // startInput is a start with the facts that are established before the request is stored.
@@ -191,7 +191,7 @@ func (s *Service) findPlace(ctx context.Context, b *startInput) (err error) {
 	if !b.lacksPlace() {
 		return nil
 	}
-	_, replay, err := s.before(ctx, b.Start, now())
+	_, replay, err := s.before(ctx, b.Start)
 	if replay || err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return err
 	}
@@ -201,21 +201,21 @@ func (s *Service) findPlace(ctx context.Context, b *startInput) (err error) {
 
 // before returns the request that the start's idempotency key made before, else storage.ErrNotFound.
 // replay reports that it answers this start too, and is not to be replaced.
-func (s *Service) before(ctx context.Context, in Start, now time.Time) (r Request, replay bool, err error) {
+func (s *Service) before(ctx context.Context, in Start) (r Request, replay bool, err error) {
 	if in.Key == nil {
 		return r, false, storage.ErrNotFound
 	}
 	r, err = s.store.RequestByKey(ctx, in.Key.Client, in.Key.Key)
-	replay = err == nil && !(s.diedStarting(r, now) && r.Key.Fingerprint == in.Key.Fingerprint)
+	replay = err == nil && !(s.diedStarting(r) && r.Key.Fingerprint == in.Key.Fingerprint)
 	return r, replay, err
 }
 
 func (s *Service) tryCreate(ctx context.Context, b *startInput) (r Request, replay bool, err error) {
-	now := now()
+	now := s.now(ctx)
 	fresh := b.request(now)
-	fresh.Lease = s.newLease(now)
+	fresh.Lease = s.newLease()
 	err = s.inTx(ctx, func(ctx context.Context) error {
-		if r, replay, err = s.before(ctx, b.Start, now); replay {
+		if r, replay, err = s.before(ctx, b.Start); replay {
 			return nil
 		}
 		if err == nil {

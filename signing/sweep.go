@@ -19,14 +19,14 @@ func (s *Service) clear(ctx context.Context, account string) error {
 	for limit := batch; ; {
 		var found, ended int
 		err := s.inTx(ctx, func(ctx context.Context) error {
-			now := now()
+			now := s.now(ctx)
 			old, err := s.store.Abandoned(ctx, account, now.Add(-abandonedAfter), limit)
 			if err != nil {
 				return err
 			}
 			found, ended = len(old), 0
 			for _, r := range old {
-				if r.ordered() || !r.Lease.free(now, s.process, s.options.SingleProcess) || s.promised(&r, now) {
+				if r.ordered() || !s.isFree(r.Lease) || s.promised(&r, now) {
 					continue
 				}
 				if err := s.abandon(ctx, r); err != nil {
@@ -87,7 +87,7 @@ const unfinishedFor = 24 * time.Hour
 // end. Sweep returns how many requests it deleted or ended; unless that is 0, there may be more.
 func (s *Service) Sweep(ctx context.Context) (n int, err error) {
 	err = s.inTx(ctx, func(ctx context.Context) error {
-		now := now()
+		now := s.now(ctx)
 		old, err := s.expiredRequests(ctx, now, s.store.RequestsBefore, s.options.Keep, func(r *Request) bool {
 			return s.promised(r, now) || s.keptForRecovery(r, now)
 		})

@@ -27,7 +27,7 @@ type content struct{ nodes, signatures int }
 // noteCoverage reports how much of the document the signature covers. A signature in the content of
 // another one counts by the document as it was before that one. A counter-signature covers nothing
 // of the document.
-func (v *verification) noteCoverage() {
+func (v *signatureValidation) noteCoverage() {
 	top, within := v.documentOf()
 	switch {
 	case v.scope.isCounterSignature:
@@ -55,8 +55,8 @@ func (s *signature) documentOf() (top, within xmldoc.Node) {
 // covers reports whether the signature covers all of a document except the signatures in it; it
 // also has to cover signatures with content that they do not sign. Comments do not count:
 // references without an XPointer do not sign them.
-func (v *verification) covers(top, within xmldoc.Node) bool {
-	signed := v.scope.signed(func(r signedReference) bool { return r.valid })
+func (v *signatureValidation) covers(top, within xmldoc.Node) bool {
+	signed := v.scope.signed(func(r signedReference) bool { return r.digestMatches })
 	for _, n := range v.withUnsignedContent {
 		if !signed.has(n) {
 			return false
@@ -69,7 +69,7 @@ func (v *verification) covers(top, within xmldoc.Node) bool {
 }
 
 // coversNode reports whether the root of a document, or the element in a container, is signed.
-func (v *verification) coversNode(signed coverage, n xmldoc.Node) bool {
+func (v *signatureValidation) coversNode(signed coverage, n xmldoc.Node) bool {
 	switch {
 	case signed.has(n):
 		return true
@@ -82,7 +82,7 @@ func (v *verification) coversNode(signed coverage, n xmldoc.Node) bool {
 
 // coversContent reports whether all content of a container except its signatures is signed. It
 // counts instead of looking at each node, because a container of many signatures may have millions.
-func (v *verification) coversContent(signed coverage, container xmldoc.Node) bool {
+func (v *signatureValidation) coversContent(signed coverage, container xmldoc.Node) bool {
 	some, has := false, v.content(container)
 	left := has.nodes - has.signatures
 	for n := range signed {
@@ -218,7 +218,7 @@ func (s *scope) hasUnsignedContent() bool {
 	if s.Signature == nil {
 		return false
 	}
-	signed := s.signed(func(r signedReference) bool { return r.err == nil })
+	signed := s.signed(func(r signedReference) bool { return r.targetErr == nil })
 	mayHold := func(n xmldoc.Node) bool { return n == s.qualifying || signed.hasTarget(n) }
 	for _, object := range s.Objects {
 		if !signed.has(object) && !(hasOnlyObjectAttributes(object) && hasOnlyChildren(object, mayHold)) {

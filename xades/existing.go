@@ -76,7 +76,7 @@ func (e *existingSignature) check(ctx context.Context) error {
 	outside := false
 	for i := range e.references {
 		r := &e.references[i]
-		if r.isAbsent() || errors.Is(r.err, xmldsig.ErrReference) && leadsOutside(r.Reference) {
+		if r.isAbsent() || errors.Is(r.targetErr, xmldsig.ErrReference) && leadsOutside(r.Reference) {
 			outside = true
 		} else if err := e.record(ctx, e.checkReference(ctx, r)); err != nil {
 			return err

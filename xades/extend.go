@@ -124,24 +124,24 @@ func (e *extension) readAndVerify(doc Document) error {
 
 func (e *extension) extend(level ades.Level) error {
 	if level >= ades.T {
-		if err := e.addToEach(e.addSignatureTimestamp); err != nil {
+		if err := e.insertInEach(e.signatureTimestampMarkup); err != nil {
 			return err
 		}
 	}
 	switch level {
 	case ades.LT:
-		return e.addToEach(e.addValidationData)
+		return e.insertInEach(e.validationDataMarkup)
 	case ades.LTA:
-		if err := e.addToEach(e.addValidationDataBeforeTimestamp); err != nil {
+		if err := e.insertInEach(e.preTimestampDataMarkup); err != nil {
 			return err
 		}
-		return e.addToEach(e.addArchiveTimestamp)
+		return e.insertInEach(e.archiveTimestampMarkup)
 	}
 	return nil
 }
 
-// addToEach collects more properties for the signatures, after those that were collected before.
-func (e *extension) addToEach(added func(*documentSignature) (string, error)) error {
+// insertInEach collects more properties for the signatures, after those that were collected before.
+func (e *extension) insertInEach(added func(*documentSignature) (string, error)) error {
 	for i := range e.document.signatures {
 		s := &e.document.signatures[i]
 		if s.done {
@@ -179,9 +179,9 @@ func (e *extension) revisions() ([]Revision, error) {
 	return []Revision{r}, nil
 }
 
-// addSignatureTimestamp returns the markup of a SignatureTimeStamp, if the signature has none (EN
+// signatureTimestampMarkup returns the markup of a SignatureTimeStamp, if the signature has none (EN
 // 319 132-1 5.3).
-func (e *extension) addSignatureTimestamp(s *documentSignature) (string, error) {
+func (e *extension) signatureTimestampMarkup(s *documentSignature) (string, error) {
 	if len(s.verified) > 0 {
 		return "", nil
 	}
@@ -199,24 +199,24 @@ func (e *extension) addSignatureTimestamp(s *documentSignature) (string, error) 
 	return markup, nil
 }
 
-// addValidationData returns the markup of the validation data that a signature lacks.
-func (e *extension) addValidationData(s *documentSignature) (string, error) {
-	return e.addMissingData(s, false)
+// validationDataMarkup returns the markup of the validation data that a signature lacks.
+func (e *extension) validationDataMarkup(s *documentSignature) (string, error) {
+	return e.missingDataMarkup(s, false)
 }
 
-// addValidationDataBeforeTimestamp returns the markup of the validation data to add before an
+// preTimestampDataMarkup returns the markup of the validation data to add before an
 // archive timestamp. It includes current data about the authority of the last timestamp, because
 // the new timestamp most probably comes from the same authority. With that data a verifier can
 // validate the new timestamp until its renewal adds the data about itself.
-func (e *extension) addValidationDataBeforeTimestamp(s *documentSignature) (string, error) {
-	return e.addMissingData(s, true)
+func (e *extension) preTimestampDataMarkup(s *documentSignature) (string, error) {
+	return e.missingDataMarkup(s, true)
 }
 
-// addMissingData returns the markup of the missing validation data. If a timestamp follows, it
+// missingDataMarkup returns the markup of the missing validation data. If a timestamp follows, it
 // renews the data about the last timestamp authority if that is outdated. If the data that the
 // sources have would not be enough for a validator or for [Verify], the signature would not have
 // level LT, and the result is an error.
-func (e *extension) addMissingData(s *documentSignature, timestampFollows bool) (string, error) {
+func (e *extension) missingDataMarkup(s *documentSignature, timestampFollows bool) (string, error) {
 	known := e.known.With(s.knownCertificates...)
 	var renewed []validation.Target
 	if timestampFollows {
@@ -323,8 +323,8 @@ func encapsulated(name string, ders [][]byte) string {
 	return b.String()
 }
 
-// addArchiveTimestamp returns the markup of another ArchiveTimeStamp (EN 319 132-1 5.5.2).
-func (e *extension) addArchiveTimestamp(s *documentSignature) (string, error) {
+// archiveTimestampMarkup returns the markup of another ArchiveTimeStamp (EN 319 132-1 5.5.2).
+func (e *extension) archiveTimestampMarkup(s *documentSignature) (string, error) {
 	if e.document.objectsChange(s) {
 		return "", fmt.Errorf("%w: validation data in one signature would change what the archive timestamp of another covers", ades.ErrForbidden)
 	}

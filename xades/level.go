@@ -28,7 +28,7 @@ type cardinality struct {
 // properties are present, and not on their validity, which the report states. Each level of a
 // baseline signature (EN 319 132-1 6.3) requires the levels below; other signatures have the levels
 // of XAdES-E (EN 319 132-2).
-func (v *verification) format() string {
+func (v *signatureValidation) format() string {
 	s := &v.scope
 	switch {
 	case !s.isETSI():
@@ -48,7 +48,7 @@ func (v *verification) format() string {
 	return formatExtended + "T"
 }
 
-func (v *verification) formatWithoutTimestamp() string {
+func (v *signatureValidation) formatWithoutTimestamp() string {
 	switch {
 	case v.scope.isBaseline():
 		return formatBaseline + "B"
@@ -59,7 +59,7 @@ func (v *verification) formatWithoutTimestamp() string {
 }
 
 // baselineLongTermLevel returns the level of a baseline signature that has its validation data.
-func (v *verification) baselineLongTermLevel() string {
+func (v *signatureValidation) baselineLongTermLevel() string {
 	if len(validation.ReadableTimestamps(v.validatedArchiveTimestamps)) == 0 {
 		return "LT"
 	}
@@ -68,7 +68,7 @@ func (v *verification) baselineLongTermLevel() string {
 
 // extendedLevel returns the level of another signature that has its validation data, or references
 // to it.
-func (v *verification) extendedLevel(sufficient bool) string {
+func (v *signatureValidation) extendedLevel(sufficient bool) string {
 	switch stamped := v.hasTimestampedReferences(); {
 	case sufficient && len(validation.ReadableTimestamps(v.validatedArchiveTimestamps))+len(v.archiveTimestamps132) > 0:
 		return "A"
@@ -85,7 +85,7 @@ func (v *verification) extendedLevel(sufficient bool) string {
 // hasTimestamps reports whether the signature has a signature timestamp, all of its signature
 // timestamps are from before the expiry of the signer's certificate, and each SignatureTimeStamp
 // has from least to most EncapsulatedTimeStamps (EN 319 132-1 6.3, requirements n and o).
-func (v *verification) hasTimestamps(least, most int) bool {
+func (v *signatureValidation) hasTimestamps(least, most int) bool {
 	own := validation.ReadableTimestamps(v.validatedTimestamps)
 	for _, t := range own {
 		if v.signer != nil && !t.Token.Time.Before(v.signer.NotAfter) {
@@ -102,7 +102,7 @@ func (v *verification) hasTimestamps(least, most int) bool {
 
 // hasBaselineValues reports whether the signature has its validation data in the properties of a
 // baseline signature, and no references to validation data (EN 319 132-1 6.3).
-func (v *verification) hasBaselineValues() bool {
+func (v *signatureValidation) hasBaselineValues() bool {
 	return satisfied(
 		cardinality{v.unsigned, 0, 1, []string{"CertificateValues"}},
 		cardinality{v.unsigned, 0, 1, []string{"RevocationValues"}},
@@ -112,18 +112,18 @@ func (v *verification) hasBaselineValues() bool {
 }
 
 // hasReferences reports whether the signature has references to its validation data.
-func (v *verification) hasReferences() bool {
+func (v *signatureValidation) hasReferences() bool {
 	return v.hasProperty("CompleteCertificateRefs") && v.hasProperty("CompleteRevocationRefs")
 }
 
 // hasTimestampedReferences reports whether there is a timestamp over references to validation data.
-func (v *verification) hasTimestampedReferences() bool {
+func (v *signatureValidation) hasTimestampedReferences() bool {
 	return v.hasProperty("SigAndRefsTimeStamp", "RefsOnlyTimeStamp")
 }
 
 // hasProperty reports whether the signature has one of these unsigned properties: by its name in
 // XAdES 1.3.2, or by its name with the suffix V2 in XAdES 1.4.1.
-func (v *verification) hasProperty(locals ...string) bool {
+func (v *signatureValidation) hasProperty(locals ...string) bool {
 	for e := range v.unsigned.Elements() {
 		for _, local := range locals {
 			if e.Is(ns132, local) || e.Is(ns141, local+"V2") {
@@ -137,7 +137,7 @@ func (v *verification) hasProperty(locals ...string) bool {
 // hasLongTermData reports whether the signature has the validation data of level LT for the signer
 // and for the timestamp authorities. It does not require the data for the last archive timestamp,
 // which the next renewal adds.
-func (v *verification) hasLongTermData() bool {
+func (v *signatureValidation) hasLongTermData() bool {
 	targets := validation.Targets(v.validatedTimestamps)
 	if v.signer != nil {
 		targets = append(targets, validation.Target{Certificate: v.signer, BestSignatureTime: v.report.BestTime})
@@ -196,7 +196,7 @@ func (s *scope) hasPolicy() bool {
 // signsSignerCertificate reports whether KeyInfo is signed and has the signer's certificate.
 func (s *scope) signsSignerCertificate() bool {
 	for _, r := range s.references {
-		if r.err == nil && s.KeyInfo != none && r.target == s.KeyInfo {
+		if r.targetErr == nil && s.KeyInfo != none && r.target == s.KeyInfo {
 			return s.hasSignerCertificate()
 		}
 	}
@@ -314,7 +314,7 @@ func (s *scope) isExempt(r signedReference) bool {
 	case propertiesType, countersignedType, "Manifest", "SignatureProperties":
 		return true
 	}
-	return s.countersigns(r) || r.err == nil && r.target != none && s.KeyInfo == r.target
+	return s.countersigns(r) || r.targetErr == nil && r.target != none && s.KeyInfo == r.target
 }
 
 func satisfied(all ...cardinality) bool {

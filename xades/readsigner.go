@@ -160,7 +160,7 @@ func (d certificateDigest) matches(der []byte) bool {
 
 // checkIssuerSerial warns if SigningCertificate(V2) gives, beside the digest of the signer's
 // certificate, another issuer or serial number (EN 319 132-1 5.2.2). Only the digest decides.
-func (v *verification) checkIssuerSerial() {
+func (v *signatureValidation) checkIssuerSerial() {
 	own := func(cert xmldoc.Node) bool { return digestOf(cert).matches(v.signer.Raw) }
 	all := certificateNames(v.properties)
 	if i := slices.IndexFunc(all, own); i >= 0 {

@@ -47,11 +47,11 @@ type scope struct {
 type signedReference struct {
 	xmldsig.Reference
 	target         xmldoc.Node // zero: the whole document, or none if err is set
-	err            error       // why it has no target
-	data           bool        // the target is a data object, not a part of the signature
+	targetErr      error       // why it has no target
+	isDataObject   bool        // the target is a data object, not a part of the signature
 	manifestErr    error       // why the Manifest that is its target cannot be read
 	inManifest     bool        // it is in a Manifest
-	valid          bool        // its digest matches
+	digestMatches  bool        // its digest matches
 	formatConflict bool        // the Object and its DataObjectFormat disagree
 }
 
@@ -78,14 +78,14 @@ func scopeOf(s *signature, ambiguous bool) scope {
 
 func (s *scope) add(r xmldsig.Reference) {
 	found := signedReference{Reference: r}
-	found.target, found.err = s.Target(r)
-	if found.err == nil {
-		found.err = s.checkPlace(r, found.target)
+	found.target, found.targetErr = s.Target(r)
+	if found.targetErr == nil {
+		found.targetErr = s.checkPlace(r, found.target)
 	}
-	if found.err != nil && s.ambiguous && strings.HasPrefix(r.URI, "#") {
-		found.err = fmt.Errorf("%w: %w", errAmbiguous, found.err)
+	if found.targetErr != nil && s.ambiguous && strings.HasPrefix(r.URI, "#") {
+		found.targetErr = fmt.Errorf("%w: %w", errAmbiguous, found.targetErr)
 	}
-	found.data = found.err == nil && !r.IsManifest() && s.isData(found.target)
+	found.isDataObject = found.targetErr == nil && !r.IsManifest() && s.isData(found.target)
 	if _, taken := s.byID[r.ID]; r.ID != "" && !taken {
 		s.byID[r.ID] = len(s.references)
 	}
@@ -96,7 +96,7 @@ func (s *scope) add(r xmldsig.Reference) {
 // does so once for each Manifest.
 func (s *scope) addManifest(r xmldsig.Reference) {
 	last := &s.references[len(s.references)-1]
-	if last.err != nil || s.manifests[last.target] {
+	if last.targetErr != nil || s.manifests[last.target] {
 		return
 	}
 	s.manifests[last.target] = true
@@ -153,14 +153,14 @@ func countersigned(element xmldoc.Node) (value xmldoc.Node, counter bool) {
 // countersigns reports whether a reference of SignedInfo has as its target the value that the
 // counter-signature has to sign (EN 319 132-1 5.2.7.2).
 func (s *scope) countersigns(r signedReference) bool {
-	return r.err == nil && s.countersignedValue != none && r.target == s.countersignedValue && r.Element.Parent() == s.SignedInfo
+	return r.targetErr == nil && s.countersignedValue != none && r.target == s.countersignedValue && r.Element.Parent() == s.SignedInfo
 }
 
 // complete reports whether the digests of all references to the document match, and checkSubject
 // finds no error. checkReferences has to run before.
 func (s *scope) complete() bool {
 	for _, r := range s.references {
-		if !r.valid && !r.isAbsent() {
+		if !r.digestMatches && !r.isAbsent() {
 			return false
 		}
 	}
@@ -173,7 +173,7 @@ func (s *scope) checkSubject() error {
 	if s.isCounterSignature && !slices.ContainsFunc(s.references, s.countersigns) {
 		return errNotCountersigning
 	}
-	if !slices.ContainsFunc(s.references, func(r signedReference) bool { return r.data || r.isAbsent() }) {
+	if !slices.ContainsFunc(s.references, func(r signedReference) bool { return r.isDataObject || r.isAbsent() }) {
 		return fmt.Errorf("%w: the signature refers to no data object", errMisplaced)
 	}
 	return nil
@@ -181,11 +181,11 @@ func (s *scope) checkSubject() error {
 
 // checkReference verifies the digest of a reference.
 func (s *scope) checkReference(ctx context.Context, r *signedReference) error {
-	err := r.err
+	err := r.targetErr
 	if err == nil {
 		err = cmp.Or(s.VerifyReference(ctx, r.Reference), r.manifestErr)
 	}
-	r.valid = err == nil
+	r.digestMatches = err == nil
 	return err
 }
 
@@ -193,13 +193,13 @@ func (s *scope) checkReference(ctx context.Context, r *signedReference) error {
 // Manifest is signed, and an application that has the data can verify the digest (xmldsig-core1
 // 5.1).
 func (r *signedReference) isAbsent() bool {
-	return r.inManifest && errors.Is(r.err, xmldsig.ErrReference) && !errors.Is(r.err, errAmbiguous)
+	return r.inManifest && errors.Is(r.targetErr, xmldsig.ErrReference) && !errors.Is(r.targetErr, errAmbiguous)
 }
 
 // checkReferences verifies the digests of all references, and that the signature signs a data
 // object (EN 319 102-1 5.2.7). It reports only the first problem of each sub-indication. It returns
 // only the error of the context.
-func (v *verification) checkReferences() error {
+func (v *signatureValidation) checkReferences() error {
 	reported := make(map[ades.SubIndication]bool)
 	for i := range v.scope.references {
 		r := &v.scope.references[i]
@@ -224,7 +224,7 @@ func (v *verification) checkReferences() error {
 }
 
 // warnOfAbsent warns of the first Manifest entry that is not in the document.
-func (v *verification) warnOfAbsent(r *signedReference) {
+func (v *signatureValidation) warnOfAbsent(r *signedReference) {
 	if !v.manifestIncomplete {
 		v.manifestIncomplete = true
 		v.warn("A Manifest lists data outside the document, which was not verified: %.100q.", r.URI)
@@ -233,10 +233,10 @@ func (v *verification) warnOfAbsent(r *signedReference) {
 
 // warnOfComments warns if the signed data has comments that the canonicalization drops (Canonical
 // XML 1.1 2.1, xmldsig-core1 4.4.3.3) and that no other reference keeps.
-func (v *verification) warnOfComments() {
-	kept := v.scope.signed(func(r signedReference) bool { return r.valid && v.KeepsComments(r.Reference) })
+func (v *signatureValidation) warnOfComments() {
+	kept := v.scope.signed(func(r signedReference) bool { return r.digestMatches && v.KeepsComments(r.Reference) })
 	for _, r := range v.scope.references {
-		if r.valid && v.HasComments(r.Reference) && !kept.has(r.target) {
+		if r.digestMatches && v.HasComments(r.Reference) && !kept.has(r.target) {
 			v.warn("The signed data has XML comments that the signature does not cover: they can be added, changed or removed without breaking it.")
 			return
 		}

@@ -46,7 +46,7 @@ type archiveHash struct {
 // the newest to the oldest. A trusted archive timestamp is a POE of the timestamps before it, whose
 // certificates are then validated at its time (EN 319 102-1 5.6.3). Every trusted timestamp is a
 // POE of the signature. The only errors are those of the context.
-func (v *verification) checkTimestamps() (err error) {
+func (v *signatureValidation) checkTimestamps() (err error) {
 	v.validationData.ShareLimit(v.inspection.known)
 	v.known = v.inspection.known.With(v.knownCertificates...)
 	if v.validatedTimestamps, err = v.readTimestamps(ades.SignatureTimestamp, v.signatureTimestamps); err != nil {
@@ -68,7 +68,7 @@ func (v *verification) checkTimestamps() (err error) {
 // poeTime returns the earliest time for which there is a POE of a property, or else the validation
 // time. An archive timestamp is over the properties before it; it is no POE of the properties after
 // it (EN 319 132-1 5.5.2.2).
-func (v *verification) poeTime(property xmldoc.Node) time.Time {
+func (v *signatureValidation) poeTime(property xmldoc.Node) time.Time {
 	at := v.options.Time
 	for i, archive := range v.archiveTimestamps {
 		if property.Precedes(archive.property) {
@@ -80,7 +80,7 @@ func (v *verification) poeTime(property xmldoc.Node) time.Time {
 
 // proofsOfExistence yields the validation data before each trusted archive timestamp, with the time
 // of its POE.
-func (v *verification) proofsOfExistence(yield func(validation.POE) bool) {
+func (v *signatureValidation) proofsOfExistence(yield func(validation.POE) bool) {
 	at := v.options.Time
 	for i, t := range slices.Backward(v.validatedArchiveTimestamps) {
 		at = t.POETime(at)
@@ -95,7 +95,7 @@ func (v *verification) proofsOfExistence(yield func(validation.POE) bool) {
 }
 
 // noteTimestamps reports the timestamps, and the earliest time of a trusted one.
-func (v *verification) noteTimestamps() {
+func (v *signatureValidation) noteTimestamps() {
 	best := v.options.Time
 	for _, t := range slices.Concat(v.validatedTimestamps, v.validatedArchiveTimestamps) {
 		v.report.Timestamps = append(v.report.Timestamps, t.Report)
@@ -106,7 +106,7 @@ func (v *verification) noteTimestamps() {
 }
 
 // readTimestamps parses timestamps and compares them with their imprints.
-func (v *verification) readTimestamps(kind ades.TimestampType, encapsulated []encapsulatedTimestamp) ([]validation.Timestamp, error) {
+func (v *signatureValidation) readTimestamps(kind ades.TimestampType, encapsulated []encapsulatedTimestamp) ([]validation.Timestamp, error) {
 	var all []validation.Timestamp
 	for _, c := range encapsulated {
 		t := validation.Read(kind, c.der)
@@ -121,7 +121,7 @@ func (v *verification) readTimestamps(kind ades.TimestampType, encapsulated []en
 	return all, nil
 }
 
-func (v *verification) compare(t *validation.Timestamp, c encapsulatedTimestamp) error {
+func (v *signatureValidation) compare(t *validation.Timestamp, c encapsulatedTimestamp) error {
 	sum, err := v.timestampImprint(v.ctx, c, t.Token.Hash)
 	switch {
 	case v.ctx.Err() != nil:

@@ -34,8 +34,8 @@ type inspection struct {
 	instructions func() bool             // caches hasInstructions
 }
 
-// verification is the verification of one signature.
-type verification struct {
+// signatureValidation is the validation of one signature.
+type signatureValidation struct {
 	*inspection
 	*signature
 	scope                      scope
@@ -139,7 +139,7 @@ func dataOf(signatures []signature) *validation.Data {
 func (i *inspection) reports() (*ades.Report, error) {
 	report := new(ades.Report)
 	for _, n := range i.order() {
-		v := verification{inspection: i, signature: &i.signatures[n], scope: i.scopes[n]}
+		v := signatureValidation{inspection: i, signature: &i.signatures[n], scope: i.scopes[n]}
 		if err := cmp.Or(v.run(), i.ctx.Err()); err != nil {
 			return nil, err
 		}
@@ -177,7 +177,7 @@ func outermostSignature(element xmldoc.Node) xmldoc.Node {
 // run validates one signature by EN 319 102-1 5.2: first the format, then the certificate, the
 // digests and the value, then the chain. The first check that fails decides the indication. The
 // only errors are those of the context.
-func (v *verification) run() error {
+func (v *signatureValidation) run() error {
 	v.report = ades.SignatureReport{Format: formatNotETSI, Coverage: ades.Partial, CounterSignature: v.scope.isCounterSignature}
 	v.report.Name = v.name()
 	if v.fault != nil {
@@ -203,14 +203,14 @@ func (v *verification) run() error {
 }
 
 // describe copies the signer's claims, the algorithm and the certificate to the report.
-func (v *verification) describe() {
+func (v *signatureValidation) describe() {
 	place := slices.DeleteFunc([]string{v.city, v.country}, func(s string) bool { return s == "" })
 	v.report.ClaimedTime, v.report.Reason, v.report.Location = v.signingTime, v.reason, strings.Join(place, ", ")
 	v.report.Algorithm, v.report.Certificate = v.Algorithm, v.signer
 }
 
 // checkSigned checks which certificate is the signer's, what the signature signs, and the value.
-func (v *verification) checkSigned() error {
+func (v *signatureValidation) checkSigned() error {
 	unsigned := errors.Is(v.irregularity, errUnsignedProperties)
 	switch {
 	case v.irregularity == nil, unsigned:
@@ -256,7 +256,7 @@ func (v *verification) checkSigned() error {
 // checkSigningCertificate checks that the document has a certificate for the signature and, if
 // SigningCertificate(V2) names any, that it names one of the candidates. This comes before the
 // signed data (EN 319 102-1 5.2.3.4).
-func (v *verification) checkSigningCertificate() error {
+func (v *signatureValidation) checkSigningCertificate() error {
 	switch {
 	case v.signer == nil && v.KeyInfo == none:
 		return errNoCertificate
@@ -267,7 +267,7 @@ func (v *verification) checkSigningCertificate() error {
 }
 
 // checkHashes checks that the hash of each reference is reliable.
-func (v *verification) checkHashes() {
+func (v *signatureValidation) checkHashes() {
 	if v.signer == nil {
 		return
 	}
@@ -281,7 +281,7 @@ func (v *verification) checkHashes() {
 // newValidator returns the rules to validate certificates with: the validation data of all signatures
 // of the document, because data about a certificate is valid whichever signature it is in. If the
 // signature has failed already, no online source is asked.
-func (v *verification) newValidator() validation.Validator {
+func (v *signatureValidation) newValidator() validation.Validator {
 	j := validation.Validator{Data: v.shared, Time: v.options.Time, Online: v.online}
 	if v.report.Indication != "" {
 		j.Online = nil
@@ -290,7 +290,7 @@ func (v *verification) newValidator() validation.Validator {
 }
 
 // reject reports the indication of an error. An error that joins several is one problem.
-func (v *verification) reject(err error) {
+func (v *signatureValidation) reject(err error) {
 	indication, sub := indicationOf(err)
 	v.report.Fail(indication, sub, strings.ReplaceAll(err.Error(), "\n", "; "))
 }
@@ -319,6 +319,6 @@ func isAny(err error, kinds ...error) bool {
 	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
 }
 
-func (v *verification) warn(format string, args ...any) {
+func (v *signatureValidation) warn(format string, args ...any) {
 	v.report.Warnings = append(v.report.Warnings, fmt.Sprintf(format, args...))
 }

@@ -17,7 +17,7 @@ type File struct {
 	size          int64
 	offsetBase    int64 // absolute offset that file offsets are relative to, usually the header's
 	startxref     int64 // offset after the last startxref, relative to offsetBase
-	sections      []section
+	sections      []xrefSection
 	entries       entryTable
 	lastHybrid    int64 // absolute offset of the last table with an XRefStm; 0: none
 	maxNum        uint32

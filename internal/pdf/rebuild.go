@@ -13,7 +13,7 @@ import (
 type rebuilder struct {
 	file       *File
 	lenient    bool // the caller only reads the file
-	trailers   []section
+	trailers   []xrefSection
 	streams    map[uint32]bool  // numbers of the object streams
 	unreadable map[uint32]int64 // offsets of unreadable objects by number, the last of each
 }
@@ -242,7 +242,7 @@ func (b *rebuilder) add(head int64, o indirect) error {
 	case dict["Type"] == Name("ObjStm"):
 		b.streams[o.ref.Num] = true
 	case dict["Type"] == Name("XRef"):
-		b.trailers = append(b.trailers, section{trailer: dict, source: slices.Clone(o.source)})
+		b.trailers = append(b.trailers, xrefSection{trailer: dict, source: slices.Clone(o.source)})
 	}
 	return nil
 }
@@ -280,7 +280,7 @@ func (b *rebuilder) trailer(at int64) (next int64, err error) {
 // setTrailer makes one trailer from all trailers found. For each entry that matters, the value
 // nearest to the end of the file counts.
 func (b *rebuilder) setTrailer() error {
-	merged := section{trailer: Dict{}, source: []byte("<< >>")}
+	merged := xrefSection{trailer: Dict{}, source: []byte("<< >>")}
 	for _, key := range []Name{"Root", "Info", "ID", "Encrypt"} {
 		i := len(b.trailers) - 1
 		for i >= 0 && b.trailers[i].trailer[key] == nil {
@@ -298,7 +298,7 @@ func (b *rebuilder) setTrailer() error {
 		}
 		merged.trailer[key] = b.trailers[i].trailer[key]
 	}
-	b.file.sections = []section{merged}
+	b.file.sections = []xrefSection{merged}
 	return nil
 }
 

@@ -34,7 +34,7 @@ func (f *File) Revisions() ([]int64, error) {
 }
 
 // revisionEnd returns the offset after the end-of-file marker that follows a section.
-func (f *File) revisionEnd(s section) (end int64, found bool, err error) {
+func (f *File) revisionEnd(s xrefSection) (end int64, found bool, err error) {
 	c := f.cursor(s.end, 256)
 	err = c.step(func(p *parser) error {
 		found = (!s.stream || p.keyword("endstream") && p.keyword("endobj")) && p.endOfFile()

@@ -234,7 +234,7 @@ func (f *File) trailersDistinct(from int64) (bool, error) {
 		if s.offset < from {
 			continue
 		}
-		s, err := f.sectionReader().section(s.offset - f.offsetBase)
+		s, err := f.sectionReader().visitSection(s.offset - f.offsetBase)
 		if err != nil {
 			return false, err
 		}
@@ -271,10 +271,10 @@ func (v *rebuiltView) matchesSections() (bool, error) {
 
 // addSection adds the objects that a section lists, and the section itself if it is a stream. It
 // reports false if the section has another Root than the last trailer.
-func (v *rebuiltView) addSection(s section) (bool, error) {
+func (v *rebuiltView) addSection(s xrefSection) (bool, error) {
 	f := v.file
 	x := f.sectionReader()
-	s, err := x.section(s.offset - f.offsetBase)
+	s, err := x.visitSection(s.offset - f.offsetBase)
 	if err == nil {
 		err = x.readXRefStm(s)
 	}

@@ -17,7 +17,7 @@ type strictReader struct{ text []byte }
 func (u *strictUpdate) checkSection(offset int64) (bool, error) {
 	x := u.now.sectionReader()
 	listed := &x.file.entries
-	s, err := x.section(offset - u.now.offsetBase)
+	s, err := x.visitSection(offset - u.now.offsetBase)
 	if err != nil || x.entryCount != listed.count { // the section lists an object twice
 		return false, err
 	}
@@ -42,7 +42,7 @@ func (u *strictUpdate) checkSection(offset int64) (bool, error) {
 // maxStrictTable limits the size in bytes of a table that is checked.
 const maxStrictTable = 32 << 20
 
-func (u *strictUpdate) checkTable(s section) (bool, error) {
+func (u *strictUpdate) checkTable(s xrefSection) (bool, error) {
 	if s.end-s.offset > maxStrictTable {
 		return false, nil
 	}
@@ -62,7 +62,7 @@ func (u *strictUpdate) checkTable(s section) (bool, error) {
 // checkStream reports whether a cross-reference stream has a well-formed Index, a Length written as
 // digits, a line feed directly before its payload (7.3.8.1), and its head at the offset of the
 // section.
-func (u *strictUpdate) checkStream(s section) (bool, error) {
+func (u *strictUpdate) checkStream(s xrefSection) (bool, error) {
 	o, err := u.now.indirectAt(s.offset)
 	if err != nil {
 		return false, err
@@ -80,7 +80,7 @@ func (u *strictUpdate) checkStream(s section) (bool, error) {
 
 // checkSectionEnd reports whether a section is followed by startxref with the offset of the section
 // and by the end-of-file marker (7.5.5).
-func (u *strictUpdate) checkSectionEnd(s section) (bool, error) {
+func (u *strictUpdate) checkSectionEnd(s xrefSection) (bool, error) {
 	const window = 128
 	text, err := u.now.read(s.end, int(min(u.now.size-s.end, window)))
 	if err != nil {
@@ -99,7 +99,7 @@ func (u *strictUpdate) checkSectionEnd(s section) (bool, error) {
 // object numbers, because some readers ignore objects beyond it (7.5.4). XRefStm is absent, because
 // some readers ignore it (7.5.8.4). Size and Prev are written as digits. Root and Encrypt are those
 // of before.
-func (u *strictUpdate) checkTrailer(s section, highest uint32) (bool, error) {
+func (u *strictUpdate) checkTrailer(s xrefSection, highest uint32) (bool, error) {
 	if ok, err := HasDistinctKeys(s.source); !ok || err != nil {
 		return false, err
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// section is a cross-reference section with its trailer (ISO 32000-2 7.5.4, 7.5.8).
-type section struct {
+// xrefSection is a cross-reference section with its trailer (ISO 32000-2 7.5.4, 7.5.8).
+type xrefSection struct {
 	offset  int64 // absolute
 	end     int64 // absolute, after the trailer dictionary or the payload of the stream
 	stream  bool
@@ -34,7 +34,7 @@ type sectionCache struct {
 type sectionPlace struct{ at, shift int64 }
 
 type cachedSection struct {
-	section
+	xrefSection
 	sectionEntries
 }
 
@@ -53,7 +53,7 @@ func (f *File) readSections() error {
 	x := &xrefReader{file: f, visited: map[int64]bool{}}
 	for offset, more := f.startxref, true; more; { // Prev ends the loop
 		x.newlyFree = x.newlyFree[:0]
-		s, err := x.section(offset)
+		s, err := x.visitSection(offset)
 		if err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func previous(trailer Dict) (offset int64, more bool, err error) {
 }
 
 // readXRefStm reads the cross-reference stream that XRefStm in the trailer of a table names.
-func (x *xrefReader) readXRefStm(s section) error {
+func (x *xrefReader) readXRefStm(s xrefSection) error {
 	value, ok := s.trailer["XRefStm"]
 	if !ok || s.stream || x.file.ignoreXRefStmFrom > 0 && s.offset >= x.file.ignoreXRefStmFrom {
 		return nil
@@ -104,19 +104,19 @@ func (x *xrefReader) readXRefStm(s section) error {
 	return x.addXRefStm(int64(offset))
 }
 
-// section reads the section at an offset that is relative to offsetBase.
-func (x *xrefReader) section(offset int64) (section, error) {
+// visitSection marks the section at an offset as visited, and reads it. The offset is relative to offsetBase.
+func (x *xrefReader) visitSection(offset int64) (xrefSection, error) {
 	at := offset + x.file.offsetBase
 	switch {
 	case offset < 0 || offset >= x.file.size || at >= x.file.size:
-		return section{}, fmt.Errorf("%w: cross-reference at %d, outside the file", ErrDamaged, offset)
+		return xrefSection{}, fmt.Errorf("%w: cross-reference at %d, outside the file", ErrDamaged, offset)
 	case x.visited[at]:
-		return section{}, fmt.Errorf("%w: cross-reference sections refer to each other in a circle", ErrDamaged)
+		return xrefSection{}, fmt.Errorf("%w: cross-reference sections refer to each other in a circle", ErrDamaged)
 	case len(x.visited) >= maxSections:
-		return section{}, fmt.Errorf("%w: more than %d cross-reference sections", ErrLimit, maxSections)
+		return xrefSection{}, fmt.Errorf("%w: more than %d cross-reference sections", ErrLimit, maxSections)
 	}
 	x.visited[at] = true
-	s, err := x.readSection(at)
+	s, err := x.readCachedSection(at)
 	if err == nil {
 		err = x.file.CheckBudget()
 	}
@@ -124,21 +124,21 @@ func (x *xrefReader) section(offset int64) (section, error) {
 		err = fmt.Errorf("%w: trailer of %d bytes", ErrLimit, len(s.source))
 	}
 	if err != nil {
-		return section{}, fmt.Errorf("cross-reference at %d: %w", at, err)
+		return xrefSection{}, fmt.Errorf("cross-reference at %d: %w", at, err)
 	}
 	return s, nil
 }
 
-func (x *xrefReader) sectionAt(at int64) (section, error) {
+func (x *xrefReader) parseSection(at int64) (xrefSection, error) {
 	c := x.file.cursor(at, 4<<10)
 	table := false
 	if err := c.step(func(p *parser) error { table = p.keyword("xref"); return nil }); err != nil {
-		return section{}, err
+		return xrefSection{}, err
 	}
 	if table {
-		return x.table(at, c)
+		return x.parseTable(at, c)
 	}
-	return x.stream(at)
+	return x.parseStream(at)
 }
 
 // add adds an entry unless a newer section has one for the object.
@@ -194,7 +194,7 @@ func (x *xrefReader) addXRefStm(offset int64) error {
 	for _, num := range hidden {
 		entries.forget(num)
 	}
-	stream, err := x.section(offset)
+	stream, err := x.visitSection(offset)
 	if err != nil {
 		return err
 	}
@@ -212,21 +212,21 @@ func (x *xrefReader) addXRefStm(offset int64) error {
 // maxCachedEntries limits the entries in the cache. Sections beyond the limit are read again.
 const maxCachedEntries = 1 << 19
 
-// readSection returns what [xrefReader.sectionAt] returns. For an earlier revision of another file
+// readCachedSection returns what [xrefReader.parseSection] returns. For an earlier revision of another file
 // (file.parent), it uses the cache of that file. A section that ends less than lookahead bytes before
 // the end of the file is neither cached nor taken from the cache: the parser may have looked at bytes
 // that the other revision does not have.
-func (x *xrefReader) readSection(at int64) (section, error) {
+func (x *xrefReader) readCachedSection(at int64) (xrefSection, error) {
 	if x.file.parent == nil {
-		return x.sectionAt(at)
+		return x.parseSection(at)
 	}
 	cache, place := &x.file.origin().sectionCache, sectionPlace{at, x.file.offsetBase}
 	if s, ok := cache.byPlace[place]; ok && s.end+lookahead <= x.file.size {
-		return s.section, x.addCachedSection(s)
+		return s.xrefSection, x.addCachedSection(s)
 	}
 	recorded := sectionEntries{}
 	x.recorded = &recorded
-	s, err := x.sectionAt(at)
+	s, err := x.parseSection(at)
 	x.recorded = nil
 	if err == nil && s.end+lookahead <= x.file.size && cache.entries+recorded.entries.capacity() < maxCachedEntries {
 		if cache.byPlace == nil {

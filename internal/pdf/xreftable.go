@@ -12,20 +12,20 @@ type widths [3]int
 // numberRange is a range of consecutive object numbers.
 type numberRange struct{ first, count int64 }
 
-// table reads a cross-reference table after its keyword, and the trailer (7.5.4, 7.5.5). It accepts
+// parseTable reads a cross-reference table after its keyword, and the trailer (7.5.4, 7.5.5). It accepts
 // any white space between the numbers.
-func (x *xrefReader) table(at int64, c *cursor) (section, error) {
+func (x *xrefReader) parseTable(at int64, c *cursor) (xrefSection, error) {
 	c.window = 32 << 10
 	for {
 		first, count, more, err := subsection(c)
 		if err != nil {
-			return section{}, err
+			return xrefSection{}, err
 		}
 		if !more {
 			return trailer(at, c)
 		}
 		if err := x.tableEntries(c, numberRange{first, count}); err != nil {
-			return section{}, err
+			return xrefSection{}, err
 		}
 	}
 }
@@ -142,8 +142,8 @@ func (p *parser) tableEntry() (offset, gen int64, used bool, err error) {
 }
 
 // trailer reads the trailer dictionary after its keyword. at is the offset of the section.
-func trailer(at int64, c *cursor) (section, error) {
-	s := section{offset: at}
+func trailer(at int64, c *cursor) (xrefSection, error) {
+	s := xrefSection{offset: at}
 	err := c.step(func(p *parser) (err error) {
 		p.skipSpace()
 		start := p.pos
@@ -160,31 +160,31 @@ func trailer(at int64, c *cursor) (section, error) {
 	})
 	s.end = c.offset()
 	if err != nil {
-		return section{}, fmt.Errorf("trailer: %w", err)
+		return xrefSection{}, fmt.Errorf("trailer: %w", err)
 	}
 	return s, nil
 }
 
-// stream reads a cross-reference stream (7.5.8).
-func (x *xrefReader) stream(at int64) (section, error) {
+// parseStream reads a cross-reference stream (7.5.8).
+func (x *xrefReader) parseStream(at int64) (xrefSection, error) {
 	o, err := x.file.indirectAt(at)
 	if err != nil {
-		return section{}, err
+		return xrefSection{}, err
 	}
 	dict, ok := o.value.(Dict)
 	if !ok || !o.stream || dict["Type"] != Name("XRef") {
-		return section{}, fmt.Errorf("%w: neither a table nor a cross-reference stream", ErrDamaged)
+		return xrefSection{}, fmt.Errorf("%w: neither a table nor a cross-reference stream", ErrDamaged)
 	}
 	length, ok := dict["Length"].(Integer)
 	if !ok {
-		return section{}, fmt.Errorf("%w: cross-reference stream without a direct Length", ErrDamaged)
+		return xrefSection{}, fmt.Errorf("%w: cross-reference stream without a direct Length", ErrDamaged)
 	}
 	s := &Stream{Dict: dict, Ref: o.ref, Offset: o.payload, Length: int64(length)}
 	if err := x.streamEntries(s); err != nil {
-		return section{}, err
+		return xrefSection{}, err
 	}
 	end := s.Offset + s.Length
-	return section{offset: at, end: end, stream: true, trailer: dict, source: slices.Clone(o.source)}, nil
+	return xrefSection{offset: at, end: end, stream: true, trailer: dict, source: slices.Clone(o.source)}, nil
 }
 
 // streamEntries reads the entries of a cross-reference stream.

@@ -10,24 +10,24 @@ import (
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
-// layout is a revision without the hexadecimal string of /Contents, which goes between before and
-// after.
-type layout struct {
+// unsignedRevision is the revision of a signature or document timestamp without the hexadecimal string of /Contents,
+// which goes between before and after.
+type unsignedRevision struct {
 	before, after []byte
 	reserved      int // bytes reserved in /Contents
 	usageRights   bool
 }
 
 // filled returns the revision with a signature in /Contents, padded with zeros.
-func (l layout) filled(der []byte) []byte {
-	contents := make([]byte, l.reserved)
+func (r unsignedRevision) filled(der []byte) []byte {
+	contents := make([]byte, r.reserved)
 	copy(contents, der)
-	out := make([]byte, 0, len(l.before)+2*l.reserved+2+len(l.after))
-	out = append(out, l.before...)
+	out := make([]byte, 0, len(r.before)+2*r.reserved+2+len(r.after))
+	out = append(out, r.before...)
 	out = append(out, '<')
 	out = hex.AppendEncode(out, contents)
 	out = append(out, '>')
-	return append(out, l.after...)
+	return append(out, r.after...)
 }
 
 // newRevision returns the revision that appends out at base. sum is the state of the hash h over
@@ -111,19 +111,19 @@ func newSignatureDictionary(subFilter pdf.Name, o Options, references []byte, re
 	return d
 }
 
-// layout returns the update as a layout without Contents, and fills in ByteRange. The dictionary is
+// revision returns the update as a revision without Contents, and fills in ByteRange. The dictionary is
 // the object ref of the update; the document before the update has size bytes.
-func (d signatureDictionary) layout(update *pdf.Update, ref pdf.Ref, size int64) (layout, error) {
+func (d signatureDictionary) revision(update *pdf.Update, ref pdf.Ref, size int64) (unsignedRevision, error) {
 	appended, offsets, err := update.Bytes()
 	if err != nil {
-		return layout{}, err
+		return unsignedRevision{}, err
 	}
 	gap := offsets[ref] + int64(d.contents)
 	gapEnd := gap + int64(2*d.reserved+2) // hexadecimal digits and delimiters
 	if err := fillByteRange(appended[offsets[ref]+int64(d.byteRange):], size+gap, size+gapEnd, size+int64(len(appended))); err != nil {
-		return layout{}, err
+		return unsignedRevision{}, err
 	}
-	return layout{before: appended[:gap:gap], after: appended[gapEnd:], reserved: d.reserved}, nil
+	return unsignedRevision{before: appended[:gap:gap], after: appended[gapEnd:], reserved: d.reserved}, nil
 }
 
 // fillByteRange writes the array of ISO 32000-2 12.8.1 over its placeholder. It covers the whole
