@@ -15,7 +15,6 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/portal"
-	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
 	"github.com/innsigli/innsigli/webhook/delivery"
@@ -95,12 +94,17 @@ type Store interface {
 	EvidenceLog() storage.EvidenceLog
 }
 
+// Signing completes signatures that could not be completed in time; *signing.Service is one.
+type Signing interface {
+	Recover(ctx context.Context, request string, w io.Writer) error
+}
+
 // Options are what a Service has beside the store. The zero value is right for a program that has no server.
 type Options struct {
 	DocumentFolder string            // of a bbolt store; empty: documents are in its file
 	Webhooks       *delivery.Service // the server's
 	Processes      *portal.Service   // the server's
-	Signing        *signing.Service  // the server's, or of its configuration; nil: CompleteSigning fails
+	Signing        Signing           // the server's, or one of its configuration; nil: CompleteSigning fails
 }
 
 // Service is an Operator on a store that this program has open.
