@@ -197,7 +197,7 @@ func (s *Service) free(ctx context.Context, r *Request) (err error) {
 		err = s.busy.Release(ctx, r.BusySignal, r.ID)
 	}
 	if r.ordered() {
-		err = errors.Join(err, s.options.Owner.Ended(ctx, r.Order, r.ID))
+		err = errors.Join(err, s.options.Owner.Ended(ctx, r.Order))
 	}
 	return err
 }
