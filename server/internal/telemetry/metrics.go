@@ -236,3 +236,31 @@ func (c dueCollector) collect(ctx context.Context, ch chan<- prometheus.Metric, 
 	ch <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, age.Seconds(), labels...)
 	return true
 }
+
+// WatchRoom has the size of the store's file read with each scrape, and how many bytes of it are free.
+func (m *Metrics) WatchRoom(room func() (size, free int64, err error)) {
+	m.registry.MustRegister(roomCollector{
+		size: prometheus.NewDesc("innsigli_store_file_bytes", "Size of the store's file, without documents.", nil, nil),
+		free: prometheus.NewDesc("innsigli_store_file_free_bytes", "Bytes of the store's file that are free: it uses them again, and innsigli store compact gives them back.", nil, nil),
+		room: room,
+	})
+}
+
+type roomCollector struct {
+	size, free *prometheus.Desc
+	room       func() (size, free int64, err error)
+}
+
+// Describe implements [prometheus.Collector].
+func (c roomCollector) Describe(ch chan<- *prometheus.Desc) { ch <- c.size; ch <- c.free }
+
+// Collect implements [prometheus.Collector].
+func (c roomCollector) Collect(ch chan<- prometheus.Metric) {
+	size, free, err := c.room()
+	if err != nil {
+		ch <- prometheus.NewInvalidMetric(c.size, err)
+		return
+	}
+	ch <- prometheus.MustNewConstMetric(c.size, prometheus.GaugeValue, float64(size))
+	ch <- prometheus.MustNewConstMetric(c.free, prometheus.GaugeValue, float64(free))
+}
