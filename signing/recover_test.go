@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 	"github.com/innsigli/innsigli/signing"
 )
 
@@ -372,4 +374,49 @@ func TestRecoverRevoked(t *testing.T) {
 			t.Errorf("%v, %d bytes", err, document.Len())
 		}
 	})
+}
+
+// Two servers on one database recover a signature at the same time, which another one gave up.
+func TestRecoverOnSeveralServers(t *testing.T) {
+	t.Parallel()
+	p := newPhone(t)
+	out := newOutage(p.ca)
+	both := serversOn(t, postgrestest.Database(t), p, 2)
+	s := onStore(t, both[0].db, p, signing.Options{IgnoreInterval: true, Sources: out.sources})
+	out.cut(nil, errResponderDown)
+	id := s.atLevel(ades.LT)
+	s.pending(id, "while the responder is down")
+	err := s.db.InTx(t.Context(), func(ctx context.Context) error { // as if the time for completing were over
+		r, err := s.db.Requests().Request(ctx, id)
+		if err != nil {
+			return err
+		}
+		r.SignedAt, r.NextTry = r.SignedAt.Add(-time.Hour), r.NextTry.Add(-time.Hour)
+		r.Revision++
+		return s.db.Requests().UpdateRequest(ctx, r)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := s.poll(id); r.Code != idp.InternalError {
+		t.Fatalf("%+v", r)
+	}
+	var servers sync.WaitGroup
+	for range 3 {
+		for _, one := range both {
+			servers.Go(func() {
+				var document bytes.Buffer
+				if err := one.Recover(t.Context(), id, &document); err != nil {
+					t.Error(err)
+					return
+				}
+				s.checkSigned(document.Bytes())
+			})
+		}
+	}
+	servers.Wait()
+	if n := len(s.kinds(id)); n != 4+6 {
+		t.Errorf("%d entries", n)
+	}
+	s.keptForRecovery(id)
 }
