@@ -125,6 +125,11 @@ func (s *Server) assemble(ctx context.Context) (err error) {
 	}
 	s.assembleSigning()
 	s.observer.Metrics.WatchJobs(b.Jobs(), s.kindNames())
+	if file, ok := b.(interface {
+		Room() (size, free int64, err error)
+	}); ok {
+		s.observer.Metrics.WatchRoom(file.Room)
+	}
 	if err = s.listen(); err != nil {
 		return err
 	}
@@ -435,9 +440,9 @@ func (s *Server) Run(ctx context.Context) error {
 		return nil
 	})
 	if s.operatorListener != nil {
-		o := operator.New(s.config.Backend, operator.Options{DocumentFolder: s.config.OperatorFolder, Webhooks: s.hooks, Processes: s.processes})
+		o := operator.New(s.config.Backend, operator.Options{Webhooks: s.hooks, Processes: s.processes})
 		group.Go(func() error {
-			return front.Serve(running, s.operatorListener, nil, o.Handler(running), s.config.Log)
+			return front.Serve(running, s.operatorListener, nil, o.Handler(), s.config.Log)
 		})
 	}
 	if s.listener != nil {

@@ -10,13 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"time"
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/storage"
-	"github.com/innsigli/innsigli/storage/bolt"
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
@@ -76,12 +74,11 @@ type Operator interface {
 	// Evidence calls each with the entries about a request, or with all when it is empty.
 	Evidence(ctx context.Context, request string, each func(storage.Entry) error) error
 
-	// Hold keeps documents that are deleted, until release is called, and returns the
-	// folder in which they are; empty: they are in the store's file.
-	Hold(ctx context.Context) (documents string, release func(), err error)
-	// Backup writes the store's file as it is at this moment. It and Hold are for stores
-	// that are a bbolt file; others have an error.
+	// Backup writes an archive of the store as it is at this moment, as bolt.DB.Backup does. It and
+	// Compact are for stores of bbolt; others have an error.
 	Backup(ctx context.Context, w io.Writer) error
+	// Compact makes the store's file as small as what is in it, and returns its sizes.
+	Compact(ctx context.Context) (FileSizes, error)
 }
 
 var (
@@ -102,9 +99,8 @@ type Store interface {
 
 // Options are what a Service has beside the store. The zero value is right for a program that has no server.
 type Options struct {
-	DocumentFolder string            // of a bbolt store; empty: documents are in its file
-	Webhooks       *delivery.Service // the server's
-	Processes      *portal.Service   // the server's
+	Webhooks  *delivery.Service // the server's
+	Processes *portal.Service   // the server's
 }
 
 // Service is an Operator on a store that this program has open.
@@ -164,47 +160,37 @@ func eachOf(entries []storage.Entry, each func(storage.Entry) error) error {
 	return nil
 }
 
-// file is a store that is a bbolt file.
+// FileSizes are sizes of a store's file in bytes.
+type FileSizes struct{ Before, After int64 }
+
+// file is a store of bbolt.
 type file interface {
-	Backup() (*bolt.Backup, error)
-	HoldDeletions() (release func())
+	Backup(ctx context.Context, w io.Writer) error
+	Compact(ctx context.Context) (before, after int64, err error)
 }
 
 func (s *Service) file() (file, error) {
 	if f, ok := s.store.(file); ok {
 		return f, nil
 	}
-	return nil, errors.New("the store is no file: copy it with the tools of its database")
-}
-
-// Hold implements [Operator].
-func (s *Service) Hold(context.Context) (documents string, release func(), err error) {
-	f, err := s.file()
-	if err == nil && s.options.DocumentFolder != "" { // the caller may have another working directory
-		documents, err = filepath.Abs(s.options.DocumentFolder)
-	}
-	if err != nil {
-		return "", nil, err
-	}
-	return documents, f.HoldDeletions(), nil
+	return nil, errors.New("the store is no file: use the tools of its database")
 }
 
 // Backup implements [Operator].
-func (s *Service) Backup(_ context.Context, w io.Writer) error {
-	return s.backup(w, func(int64) {})
-}
-
-// backup calls size with the number of bytes before it writes them.
-func (s *Service) backup(w io.Writer, size func(bytes int64)) error {
+func (s *Service) Backup(ctx context.Context, w io.Writer) error {
 	f, err := s.file()
 	if err != nil {
 		return err
 	}
-	b, err := f.Backup()
+	return f.Backup(ctx, w)
+}
+
+// Compact implements [Operator].
+func (s *Service) Compact(ctx context.Context) (sizes FileSizes, err error) {
+	f, err := s.file()
 	if err != nil {
-		return err
+		return FileSizes{}, err
 	}
-	size(b.Size())
-	_, err = b.WriteTo(w)
-	return errors.Join(err, b.Close())
+	sizes.Before, sizes.After, err = f.Compact(ctx)
+	return sizes, err
 }
