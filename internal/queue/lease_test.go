@@ -81,6 +81,8 @@ func TestHandlerWhoseLeaseIsLost(t *testing.T) {
 				var ended []time.Duration
 				r := q.runner(func(ctx context.Context, _ storage.Job) (time.Time, error) {
 					<-ctx.Done()
+					q.mu.Lock()
+					defer q.mu.Unlock()
 					ended = append(ended, time.Since(q.began))
 					return time.Time{}, ctx.Err()
 				})
