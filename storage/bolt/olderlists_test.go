@@ -11,9 +11,10 @@ import (
 
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/portal/process"
+	"github.com/innsigli/innsigli/storage/bolt"
 )
 
-// A file of a version that did not list processes gets the lists of those it has when it is opened.
+// A file of a version that did not list processes gets the lists of those it has when it is migrated.
 func TestAnOlderFileGetsItsLists(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	db := open(t, path)
@@ -39,12 +40,16 @@ func TestAnOlderFileGetsItsLists(t *testing.T) {
 		for _, index := range []string{"listed", "status", "overdue", "ended"} {
 			failed = append(failed, tx.DeleteBucket([]byte("portal.process."+index)))
 		}
+		failed = append(failed, tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte("3")))
 		return errors.Join(failed...)
 	})
 	if err := errors.Join(err, file.Close()); err != nil {
 		t.Fatal(err)
 	}
 
+	if _, _, err := bolt.Migrate(path, bolt.Options{}); err != nil {
+		t.Fatal(err)
+	}
 	db = open(t, path)
 	for status, want := range map[portal.Status][]portal.Process{"": {completed, waiting}, portal.Waiting: {waiting}, portal.Completed: {completed}, portal.Expired: nil} {
 		got, err := db.Processes().ListProcesses(t.Context(), portal.Listing{Account: "a", Origin: portal.API, Status: status}, portal.Position{}, 10)
