@@ -26,14 +26,14 @@ func TestParse(t *testing.T) {
 		"smtp://u:hidden@mail.example?auth=none": "authentication", "smtp://hidden@mail.example": "password", "smtp://:hidden@mail.example": "username",
 		"smtp://mail.example?auth=plain": "username",
 	} {
-		f := new(Fault)
+		f := new(OptionError)
 		if _, err := Parse(bad, Options{Sender: from}); !errors.As(err, &f) || f.Field != field || strings.Contains(err.Error(), "hidden") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
 }
 
-// What options say holds beside what the address says, but not against it.
+// TestOptions checks that options complete the address and must not contradict it.
 func TestOptions(t *testing.T) {
 	for name, test := range map[string]struct {
 		address string
@@ -57,7 +57,7 @@ func TestOptions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.options.Sender = from
-			f := new(Fault)
+			f := new(OptionError)
 			_, err := Parse(test.address, test.options)
 			if (err != nil) != (test.field != "") || errors.As(err, &f) && f.Field != test.field {
 				t.Error(err)
@@ -66,7 +66,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Each field is judged by itself, and one that is empty has no fault but in a sender of messages.
+// TestSender checks that each field is checked separately, and that only From is mandatory.
 func TestSender(t *testing.T) {
 	for name, test := range map[string]struct {
 		sender                  Sender

@@ -9,23 +9,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What is said on both sides is told line by line, without the message, and with no byte that a terminal
-// would take for a command.
-func TestDialogue(t *testing.T) {
+// TestTrace checks that commands and replies are traced line by line, without the message and without control sequences
+// of terminals.
+func TestTrace(t *testing.T) {
 	script := scripted(t, func(_ int, line string) string {
 		if line == "" {
 			return "220-mail.example.is\r\n220 \x1b[2Jhello\x07 \xff"
 		}
 		return ""
 	})
-	var told []string
-	o := Options{Told: func(line string) { told = append(told, line) }}
-	if err := parsed(t, script.address, o).Send(t.Context(), message); err != nil {
+	var lines []string
+	o := Options{Trace: func(line string) { lines = append(lines, line) }}
+	if err := transport(t, script.address, o).Send(t.Context(), message); err != nil {
 		t.Fatal(err)
 	}
 	host := strings.TrimSuffix(strings.TrimPrefix(script.address, "smtp://"), "?tls=none")
-	if i := len(told) - 4; i > 0 && strings.HasPrefix(told[i], "C: (the message, ") {
-		told[i] = "C: (the message)"
+	if i := len(lines) - 4; i > 0 && strings.HasPrefix(lines[i], "C: (the message, ") {
+		lines[i] = "C: (the message)"
 	}
 	if diff := cmp.Diff([]string{
 		"connecting to " + host,
@@ -35,35 +35,35 @@ func TestDialogue(t *testing.T) {
 		"C: RCPT TO:<one@example.is>", "S: 250 ok", "C: RCPT TO:<two@example.is>", "S: 250 ok",
 		"C: DATA", "S: 354 go on", "C: (the message)", "S: 250 2.0.0 queued as 4711",
 		"C: QUIT", "S: 221 bye",
-	}, told); diff != "" {
+	}, lines); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// Of logins is told that there was one, by each mechanism.
-func TestDialogueWithoutSecrets(t *testing.T) {
+// TestTraceWithoutSecrets checks that no mechanism's secrets are traced.
+func TestTraceWithoutSecrets(t *testing.T) {
 	for _, by := range Authentications[1 : len(Authentications)-1] {
 		b, config := new(inbox).all(), certificate(t)
-		var told strings.Builder
-		o := Options{Authentication: by, Roots: trusting(t, config), Told: func(line string) { told.WriteString(line + "\n") }}
-		if err := parsed(t, "smtp://somebody:secret@"+serve(t, b, config, false), o).Send(t.Context(), message); err != nil {
+		var lines strings.Builder
+		o := Options{Authentication: by, Roots: trusting(t, config), Trace: func(line string) { lines.WriteString(line + "\n") }}
+		if err := transport(t, "smtp://somebody:secret@"+serve(t, b, config, false), o).Send(t.Context(), message); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range []string{"C: STARTTLS\n", "TLS 1.3, TLS_", "; a certificate of mail until ", "C: (secret)\n", "S: 235 "} {
-			if !strings.Contains(told.String(), want) {
-				t.Errorf("%s: no %q in\n%s", by, want, &told)
+			if !strings.Contains(lines.String(), want) {
+				t.Errorf("%s: no %q in\n%s", by, want, &lines)
 			}
 		}
 		for _, not := range []string{"somebody", ":secret", "c2VjcmV0", "c29tZWJvZHk", message.Text, message.Subject} {
-			if strings.Contains(told.String(), not) {
-				t.Errorf("%s: %q in\n%s", by, not, &told)
+			if strings.Contains(lines.String(), not) {
+				t.Errorf("%s: %q in\n%s", by, not, &lines)
 			}
 		}
 	}
 }
 
-// A server that repeats the password, in whatever form it came, does not have it told.
-func TestDialogueWithServerThatRepeats(t *testing.T) {
+// TestTraceOfRepeatedPassword checks that a password is not traced if the server repeats it in any form.
+func TestTraceOfRepeatedPassword(t *testing.T) {
 	const password = "a secret of mine"
 	for _, by := range []Authentication{Plain, Login} {
 		for name, answer := range map[string]string{
@@ -90,17 +90,17 @@ func TestDialogueWithServerThatRepeats(t *testing.T) {
 					}
 					return ""
 				})
-				var told strings.Builder
-				o := Options{Authentication: by, Told: func(line string) { told.WriteString(line + "\n") }}
+				var lines strings.Builder
+				o := Options{Authentication: by, Trace: func(line string) { lines.WriteString(line + "\n") }}
 				address := strings.Replace(script.address, "smtp://", "smtp://somebody:"+url.PathEscape(password)+"@", 1)
-				err := parsed(t, address, o).Send(t.Context(), message)
+				err := transport(t, address, o).Send(t.Context(), message)
 				if (err == nil) != (name == "accepted") {
 					t.Error(err)
 				}
-				all := told.String()
+				all := lines.String()
 				for _, word := range strings.FieldsFunc(all, func(r rune) bool { return r == ' ' || r == '\n' || r == '=' }) {
 					if said, _ := base64.RawStdEncoding.DecodeString(word); strings.Contains(string(said), password) {
-						t.Errorf("%q is told", said)
+						t.Errorf("%q is lines", said)
 					}
 				}
 				if want := answer[:3]; !strings.Contains(all, "\nS: "+want) {
