@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// source is something that is fetched in a second.
+// source is a source of values. Each fetch takes a second.
 type source struct {
 	value   int
 	err     error
@@ -29,9 +29,9 @@ func (s *source) fetch(ctx context.Context) (int, error) {
 
 func is(n int) func(int) bool { return func(value int) bool { return value == n } }
 
-func TestKept(t *testing.T) {
+func TestCache(t *testing.T) {
 	away := errors.New("away")
-	// A step asks for a value after a while; got is what comes of it, with how many fetches.
+	// A step waits and gets a value. got is the result, with the number of fetches so far.
 	type step struct {
 		after   time.Duration
 		value   int // at the source; 0: it is away
@@ -68,7 +68,7 @@ func TestKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var s source
-				k := keep(s.fetch, 10*time.Minute, test.stale)
+				k := newCache(s.fetch, 10*time.Minute, test.stale)
 				for i, step := range test.steps {
 					time.Sleep(step.after)
 					s.value, s.err = step.value, nil
@@ -85,12 +85,12 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// Those who ask together share one fetch, also one that fails.
-func TestKeptTogether(t *testing.T) {
+// TestCacheConcurrent checks that concurrent callers share one fetch, also one that fails.
+func TestCacheConcurrent(t *testing.T) {
 	for _, away := range []error{nil, errors.New("away")} {
 		synctest.Test(t, func(t *testing.T) {
 			s := source{value: 1, err: away}
-			k := keep(s.fetch, time.Minute, false)
+			k := newCache(s.fetch, time.Minute, false)
 			var all sync.WaitGroup
 			for range 50 {
 				all.Go(func() {
@@ -107,11 +107,11 @@ func TestKeptTogether(t *testing.T) {
 	}
 }
 
-// Who gives up takes nobody along, and does not wait for another.
-func TestKeptGivenUp(t *testing.T) {
+// TestCacheCancelled checks that a caller whose context ends neither affects other callers nor waits for them.
+func TestCacheCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := source{value: 1}
-		k := keep(s.fetch, time.Minute, false)
+		k := newCache(s.fetch, time.Minute, false)
 		var all sync.WaitGroup
 		for i := range 3 { // after 100 ms, 200 ms, and not at all
 			all.Go(func() {
