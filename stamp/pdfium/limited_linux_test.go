@@ -29,7 +29,7 @@ func TestLimitIsOfProcessorTime(t *testing.T) {
 	pause := func(ctx context.Context, d time.Duration) error {
 		select {
 		case <-ctx.Done():
-		case <-time.After(d):
+		case <-time.After(d): // time: virtual
 		}
 		return ctx.Err()
 	}

@@ -127,6 +127,21 @@ func (r *Renderer) Warm(ctx context.Context) (cold bool, err error) {
 	}
 }
 
+// Ready returns nil when the renderer is prepared. Before that it begins with the preparation, waits for nothing, and
+// returns [stamp.ErrNotReady]. Other errors are [ErrClosed] and a permanent failure.
+func (r *Renderer) Ready() error {
+	if err := r.beginUse(); err != nil {
+		return err
+	}
+	defer r.running.Done()
+	select {
+	case <-r.prepare():
+		return r.engine.err
+	default:
+		return stamp.ErrNotReady
+	}
+}
+
 // IsCached reports whether the compiled code of a ready renderer is in the folder Options.Cache. If it
 // is not, the folder could not be used, and the next renderer compiles again.
 func (r *Renderer) IsCached() bool {
