@@ -175,6 +175,6 @@ func personOf(e process.Event) Person {
 
 // normal returns a person whose kennitala has the form in which package process compares it.
 func normal(who Person) Person {
-	who.Kennitala = idp.NormalKennitala(who.Kennitala)
+	who.Kennitala = idp.NormalizeKennitala(who.Kennitala)
 	return who
 }

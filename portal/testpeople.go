@@ -23,7 +23,7 @@ func (s *Service) SignAs(ctx context.Context, account, processID, participant, t
 	if err != nil {
 		return err
 	}
-	who.Kennitala = idp.NormalKennitala(who.Kennitala)
+	who.Kennitala = idp.NormalizeKennitala(who.Kennitala)
 	if _, err := s.ofAccount(ctx, account, processID); err != nil {
 		return err
 	}

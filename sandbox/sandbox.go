@@ -137,7 +137,7 @@ func (s *Sandbox) certify(u *User, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	cert, err := s.authority.Issue(u.CertifiedName, idp.NormalKennitala(u.Kennitala), key.Public(), now)
+	cert, err := s.authority.Issue(u.CertifiedName, idp.NormalizeKennitala(u.Kennitala), key.Public(), now)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ var (
 	usersOfAccount = index[userRecord]{bucket: "sandbox.user.account", key: func(u userRecord) []byte { return text(u.Account) }}
 
 	usersByKennitala = index[userRecord]{bucket: "sandbox.user.kennitala", unique: true, key: func(u userRecord) []byte {
-		return append(text(u.Account), text(idp.NormalKennitala(u.Kennitala))...)
+		return append(text(u.Account), text(idp.NormalizeKennitala(u.Kennitala))...)
 	}}
 
 	usersByPhone = index[userRecord]{bucket: "sandbox.user.phone", unique: true, key: func(u userRecord) []byte {

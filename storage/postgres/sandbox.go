@@ -38,7 +38,7 @@ type userRow struct {
 	normalKennitala string
 }
 
-func storedUser(u sandbox.User) userRow { return userRow{u, idp.NormalKennitala(u.Kennitala)} }
+func storedUser(u sandbox.User) userRow { return userRow{u, idp.NormalizeKennitala(u.Kennitala)} }
 
 func (r userRow) user() sandbox.User { return r.User }
 

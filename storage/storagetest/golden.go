@@ -244,7 +244,7 @@ func readExamples(t *testing.T, b Backend, e examples) {
 	is(t, e.requests[:1])(b.Requests.Abandoned(ctx, id("a"), after(2), 10))
 	is(t, e.requests[0])(b.Requests.RequestByKey(ctx, e.requests[0].Key.Client, e.requests[0].Key.Key))
 	is(t, e.users)(b.Sandbox.Users(ctx, id("a")))
-	is(t, e.users[0])(b.Sandbox.UserByKennitala(ctx, id("a"), idp.NormalKennitala(e.users[0].Kennitala)))
+	is(t, e.users[0])(b.Sandbox.UserByKennitala(ctx, id("a"), idp.NormalizeKennitala(e.users[0].Kennitala)))
 	is(t, e.users[0])(b.Sandbox.UserByPhone(ctx, id("a"), e.users[0].Phone))
 	is(t, e.authority)(b.Sandbox.Authority(ctx))
 	is(t, e.entries)(b.EvidenceLog.EntriesAfter(ctx, 0, 10))

@@ -512,7 +512,7 @@ type users struct{ *memory }
 
 func (u users) taken(ctx context.Context, v sandbox.User) error {
 	same, err := list(ctx, u.memory, &u.data.users, func(o sandbox.User) bool {
-		return o.Account == v.Account && o.ID != v.ID && (idp.NormalKennitala(o.Kennitala) == idp.NormalKennitala(v.Kennitala) || o.Phone == v.Phone)
+		return o.Account == v.Account && o.ID != v.ID && (idp.NormalizeKennitala(o.Kennitala) == idp.NormalizeKennitala(v.Kennitala) || o.Phone == v.Phone)
 	})
 	if err == nil && len(same) > 0 {
 		err = storage.ErrExists
@@ -541,7 +541,7 @@ func (u users) User(ctx context.Context, of, id string) (sandbox.User, error) {
 }
 func (u users) UserByKennitala(ctx context.Context, of, kennitala string) (sandbox.User, error) {
 	return first(list(ctx, u.memory, &u.data.users, func(v sandbox.User) bool {
-		return v.Account == of && idp.NormalKennitala(v.Kennitala) == kennitala
+		return v.Account == of && idp.NormalizeKennitala(v.Kennitala) == kennitala
 	}))
 }
 func (u users) DeleteUser(ctx context.Context, of, id string) error {
