@@ -129,7 +129,7 @@ func (s *Server) assemble(ctx context.Context) (err error) {
 		return err
 	}
 	if s.people.authority != nil {
-		if err = s.people.authority.At(ctx, s.config.BaseURL); err != nil {
+		if err = s.people.authority.SetBaseURL(ctx, s.config.BaseURL); err != nil {
 			return err
 		}
 	}

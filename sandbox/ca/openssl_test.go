@@ -54,7 +54,7 @@ func (o openssl) run(args ...string) (string, bool) {
 
 func TestOpenSSLAcceptsTheChains(t *testing.T) {
 	o, a := newOpenSSL(t), newAuthority(t)
-	a.At("http://ca.example")
+	a.SetBaseURL("http://ca.example")
 	if _, err := a.Renew(time.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func serve(t *testing.T, answer func(request []byte) []byte) string {
 // the responder's address in the certificate.
 func TestOpenSSLAsksTheResponder(t *testing.T) {
 	o, a := newOpenSSL(t), newAuthority(t)
-	a.At(serve(t, func(request []byte) []byte { return a.OCSP(request, time.Now()) }))
+	a.SetBaseURL(serve(t, func(request []byte) []byte { return a.OCSP(request, time.Now()) }))
 	good, bad := issueTest(t, a), issueTest(t, a)
 	a.Revoke(bad.SerialNumber, time.Now().Add(-time.Minute), 1)
 	root, issuing := o.writePEM("root.pem", a.Root()), o.writePEM("issuing.pem", a.Chain()[0])

@@ -152,7 +152,7 @@ func TestAddresses(t *testing.T) {
 	if renewed, err := a.Renew(now); renewed || err != nil {
 		t.Errorf("renewed without need: %v, %v", renewed, err)
 	}
-	a.At("http://ca.example/")
+	a.SetBaseURL("http://ca.example/")
 	if renewed, err := a.Renew(now); !renewed || err != nil {
 		t.Errorf("not renewed for the address: %v", err)
 	}
