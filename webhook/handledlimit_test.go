@@ -9,7 +9,7 @@ import (
 // The number of what is remembered is bounded; the earliest is forgotten first.
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
-	r, calls := newRecent(), 0
+	r, calls := newMemory(), 0
 	once := func(id int, want int) {
 		t.Helper()
 		err := r.Once(t.Context(), strconv.Itoa(id), func(context.Context) error { calls++; return nil })
@@ -17,14 +17,14 @@ func TestMemoryIsBounded(t *testing.T) {
 			t.Errorf("%d: %d calls, want %d; %v", id, calls, want, err)
 		}
 	}
-	for i := range maxRemembered {
+	for i := range maxHandled {
 		once(i, i+1)
 	}
-	once(0, maxRemembered)
-	once(-1, maxRemembered+1)
-	once(1, maxRemembered+1)
-	once(0, maxRemembered+2)
-	if len(r.handled) != maxRemembered || len(r.order) != maxRemembered || len(r.running) != 0 {
+	once(0, maxHandled)
+	once(-1, maxHandled+1)
+	once(1, maxHandled+1)
+	once(0, maxHandled+2)
+	if len(r.handled) != maxHandled || len(r.order) != maxHandled || len(r.running) != 0 {
 		t.Errorf("%d remembered, %d in order, %d running", len(r.handled), len(r.order), len(r.running))
 	}
 }

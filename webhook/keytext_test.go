@@ -26,8 +26,8 @@ func standard(prefix string, key []byte) string {
 func TestRefusedKeys(t *testing.T) {
 	t.Parallel()
 	const (
-		noForm    = "It is none of 64 hexadecimal characters, whsec_ and Base64, an ssh-ed25519 line, and whpk_ and Base64."
-		which     = "Base64 alone does not say of which scheme it is: put whsec_ before a secret, or whpk_ before a public key."
+		noForm    = "It is neither 64 hexadecimal characters, nor whsec_ and Base64, an ssh-ed25519 line, or whpk_ and Base64."
+		which     = "The scheme of Base64 without a prefix is unknown: put whsec_ before a secret, or whpk_ before a public key."
 		notSecret = "What follows whsec_ is not Base64 with its padding."
 		notPublic = "What follows whpk_ is not Base64 with its padding."
 		notSSH    = "What follows ssh-ed25519 is not the Base64 of an Ed25519 key (RFC 8709)."
@@ -40,37 +40,37 @@ func TestRefusedKeys(t *testing.T) {
 		"white space":                 {" \r\n\t", "It is empty."},
 		"a word":                      {"secret", noForm},
 		"hex with a prefix":           {"0x" + hexSecret, noForm},
-		"hex, one short":              {hexSecret[1:], "A secret has 64 hexadecimal characters, and here are 63."},
-		"hex, two short":              {hexSecret[2:], "A secret has 64 hexadecimal characters, and here are 62."},
-		"hex, too long":               {hexSecret + hexSecret, "A secret has 64 hexadecimal characters, and here are 128."},
+		"hex, one short":              {hexSecret[1:], "A secret has 64 hexadecimal characters, and this one has 63."},
+		"hex, two short":              {hexSecret[2:], "A secret has 64 hexadecimal characters, and this one has 62."},
+		"hex, too long":               {hexSecret + hexSecret, "A secret has 64 hexadecimal characters, and this one has 128."},
 		"bare Base64 of a secret":     {strings.TrimPrefix(hexAsStandard, "whsec_"), which},
 		"bare Base64 of a public key": {strings.TrimPrefix(standardPublic, "whpk_"), which},
 		"bare blob of OpenSSH":        {blob, which},
-		"whsec_ and hex":              {"whsec_" + hexSecret, "whsec_ goes before Base64, and here are the 64 hexadecimal characters of a secret: leave whsec_ away."},
+		"whsec_ and hex":              {"whsec_" + hexSecret, "whsec_ is for Base64, and these are the 64 hexadecimal characters of a secret: remove whsec_."},
 		"whsec_ without padding":      {strings.TrimRight(hexAsStandard, "="), notSecret},
 		"whsec_ of the URL alphabet":  {"whsec_" + strings.Repeat("-_", 16), notSecret},
 		"whsec_ with a bit too many":  {strings.Replace(hexAsStandard, "h8=", "h9=", 1), notSecret},
-		"whsec_ with a line end":      {"whsec_AAEC\nAwQF", "There are several lines, and one key is wanted."},
+		"whsec_ with a line end":      {"whsec_AAEC\nAwQF", "It has several lines. Give one key."},
 		"whsec_ of 23 bytes":          {standard("whsec_", make([]byte, 23)), "A secret has 24 to 64 bytes, and this one has 23."},
 		"whsec_ of 65 bytes":          {standard("whsec_", longer), "A secret has 24 to 64 bytes, and this one has 65."},
 		"whsec_ alone":                {"whsec_", "A secret has 24 to 64 bytes, and this one has 0."},
 		"whpk_ of 31 bytes":           {standard("whpk_", make([]byte, 31)), "A public key has 32 bytes, and this one has 31."},
 		"whpk_ of a private key":      {"whpk_" + privateKey, "A public key has 32 bytes, and this one has 64."},
 		"whpk_ without padding":       {strings.TrimRight(standardPublic, "="), notPublic},
-		"whpk_ of zeros":              {standard("whpk_", make([]byte, 32)), "It is a public key that anybody can make signatures for."},
+		"whpk_ of zeros":              {standard("whpk_", make([]byte, 32)), "It is a public key of small order, for which anyone can forge signatures."},
 		"whsk_":                       {"whsk_" + privateKey, "It is a private key (whsk_), which only the sender has. Receivers have whpk_ or an ssh-ed25519 line."},
 		"in upper case":               {"WHSEC_" + hexSecret, noForm},
-		"several lines":               {openSSHPublic + "\n" + openSSHPublic, "There are several lines, and one key is wanted."},
+		"several lines":               {openSSHPublic + "\n" + openSSHPublic, "It has several lines. Give one key."},
 		"OpenSSH, cut short":          {openSSHPublic[:len(openSSHPublic)-4], notSSH},
 		"OpenSSH, with more":          {"ssh-ed25519 " + base64.StdEncoding.EncodeToString(append(mustBase64(t, blob), 0)), notSSH},
 		"OpenSSH, of another type":    {"ssh-ed25519 " + strings.Fields(ecdsaLine(t))[1], notSSH},
-		"OpenSSH, zeros":              {sshLine(t, make([]byte, 32)), "It is a public key that anybody can make signatures for."},
+		"OpenSSH, zeros":              {sshLine(t, make([]byte, 32)), "It is a public key of small order, for which anyone can forge signatures."},
 		"OpenSSH, the type alone":     {"ssh-ed25519", otherSSH},
 		"OpenSSH, RSA":                {"ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQ==", otherSSH},
 		"OpenSSH, ECDSA":              {ecdsaLine(t), otherSSH},
 		"OpenSSH, on a token":         {"sk-ssh-ed25519@openssh.com AAAA", otherSSH},
 		"OpenSSH, with options":       {`no-pty ` + openSSHPublic, otherSSH},
-		"PEM":                         {string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: []byte("key")})), "It is PEM. A public key is wanted in OpenSSH's form, a line that begins with ssh-ed25519."},
+		"PEM":                         {string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: []byte("key")})), "It is PEM. Give a public key in OpenSSH's format, a line that begins with ssh-ed25519."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			key, err := webhook.ParseKey(test.text)
@@ -105,10 +105,10 @@ func TestSeveralKeys(t *testing.T) {
 		text string
 		want *webhook.KeyError
 	}{
-		"none":          {"# nothing\n\n", &webhook.KeyError{Message: "There is none in the text."}},
+		"none":          {"# nothing\n\n", &webhook.KeyError{Message: "The text has no key."}},
 		"one is wrong":  {openSSHPublic + "\n\nwhsk_AAAA\n", &webhook.KeyError{Line: 3, Message: "It is a private key (whsk_), which only the sender has. Receivers have whpk_ or an ssh-ed25519 line."}},
 		"far too many":  {strings.Repeat(openSSHPublic+"\n", 101), &webhook.KeyError{Line: 101, Message: "There are more than 100 keys."}},
-		"a private key": {"-----BEGIN OPENSSH PRIVATE KEY-----\n", &webhook.KeyError{Line: 1, Message: "It is PEM. A public key is wanted in OpenSSH's form, a line that begins with ssh-ed25519."}},
+		"a private key": {"-----BEGIN OPENSSH PRIVATE KEY-----\n", &webhook.KeyError{Line: 1, Message: "It is PEM. Give a public key in OpenSSH's format, a line that begins with ssh-ed25519."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			keys, err := webhook.ParseKeys(test.text)

@@ -31,7 +31,7 @@ type receiving struct {
 
 func newReceiving(t *testing.T, r webhook.Receiver) *receiving {
 	e := &receiving{Receiver: r, t: t, secret: mustHex(t, hexSecret)}
-	if r.Keys == nil && r.Latest == nil {
+	if r.Keys == nil && r.GetKeys == nil {
 		e.Keys = []webhook.Key{webhook.Secret(e.secret)}
 	}
 	e.Report = func(_ *http.Request, err error) { e.reports = append(e.reports, err) }

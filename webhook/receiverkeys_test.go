@@ -23,8 +23,8 @@ func TestLatestKeys(t *testing.T) {
 	t.Parallel()
 	old, other := webhook.Secret(make([]byte, 32)), webhook.Secret(mustHex(t, hexSecret))
 	latest := []webhook.Key{old}
-	e := newReceiving(t, webhook.Receiver{Keys: []webhook.Key{other}, Latest: func() []webhook.Key { return latest }})
-	e.Latest = nil
+	e := newReceiving(t, webhook.Receiver{Keys: []webhook.Key{other}, GetKeys: func() []webhook.Key { return latest }})
+	e.GetKeys = nil
 	e.answers("1", eventBody, http.StatusUnauthorized, 0)
 	latest = []webhook.Key{old, other}
 	e.answers("1", eventBody, http.StatusNoContent, 1)
