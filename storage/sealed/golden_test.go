@@ -51,22 +51,22 @@ var goldenKinds = map[kind]struct {
 	open   func(ctx context.Context, k *Keys, value []byte) ([]byte, error)
 }{
 	userKey: {"user", func(_ context.Context, k *Keys, value []byte) ([]byte, error) {
-		u, err := people{keys: k}.opened(sandbox.User{ID: "user", Key: value}, nil)
+		u, err := sandboxStore{keys: k}.open(sandbox.User{ID: "user", Key: value}, nil)
 		return u.Key, err
 	}},
 	authorityKeys: {"", func(ctx context.Context, k *Keys, value []byte) ([]byte, error) {
-		return people{oneAuthority{value: value}, k}.Authority(ctx)
+		return sandboxStore{oneAuthority{value: value}, k}.Authority(ctx)
 	}},
 	stateSecret: {"request", func(_ context.Context, k *Keys, value []byte) ([]byte, error) {
-		r, err := requests{keys: k}.opened(signing.Request{ID: "request", State: idp.State{Secret: value}}, nil)
+		r, err := requestStore{keys: k}.open(signing.Request{ID: "request", State: idp.State{Secret: value}}, nil)
 		return r.State.Secret, err
 	}},
 	certificate: {"person", func(ctx context.Context, k *Keys, value []byte) ([]byte, error) {
-		c, err := requests{oneCertificate{value: value}, k}.KeptCertificate(ctx, "person")
+		c, err := requestStore{oneCertificate{value: value}, k}.KeptCertificate(ctx, "person")
 		return c.Certificate, err
 	}},
 	subscriptionSecret: {"subscription", func(_ context.Context, k *Keys, value []byte) ([]byte, error) {
-		s, err := webhooks{keys: k}.opened(delivery.Subscription{ID: "subscription", Secret: value}, nil)
+		s, err := webhookStore{keys: k}.open(delivery.Subscription{ID: "subscription", Secret: value}, nil)
 		return s.Secret, err
 	}},
 	signingKey: {"12", func(_ context.Context, k *Keys, value []byte) ([]byte, error) {
@@ -74,11 +74,11 @@ var goldenKinds = map[kind]struct {
 		return one.Private, err
 	}},
 	linkToken: {"process/participant", func(_ context.Context, k *Keys, value []byte) ([]byte, error) {
-		p := processes{keys: k}.open(portal.Process{ID: "process", Participants: []portal.Participant{{Participant: process.Participant{ID: "participant", Link: portal.Link{Token: value}}}}})
+		p := processStore{keys: k}.open(portal.Process{ID: "process", Participants: []portal.Participant{{Participant: process.Participant{ID: "participant", Link: portal.Link{Token: value}}}}})
 		return p.Participants[0].Link.Token, nil
 	}},
 	pageRecord: {"00ff", func(ctx context.Context, k *Keys, value []byte) ([]byte, error) {
-		r, err := pages{oneRecord{value: value}, k}.Record(ctx, []byte{0x00, 0xff})
+		r, err := pageStore{oneRecord{value: value}, k}.Record(ctx, []byte{0x00, 0xff})
 		return r.Value, err
 	}},
 }
