@@ -48,7 +48,7 @@ func (db *DB) open(path string, opts Options) (err error) {
 	if err = db.InTx(context.Background(), db.prepare); err != nil {
 		return err
 	}
-	return errors.Join(db.settlePlace(), durable.SyncName(path))
+	return errors.Join(db.settlePlace(), durable.SyncParent(path))
 }
 
 // abandon lets go of a file that could not be opened to the end.

@@ -45,7 +45,7 @@ func makeFolder(path string) error {
 	if err != nil {
 		return err
 	}
-	return durable.SyncName(path)
+	return durable.SyncParent(path)
 }
 
 // placeOf is the mark of the place where the store has its documents. What has none of
