@@ -347,7 +347,7 @@ func (s *Server) newHandler() http.Handler {
 		h = front.LoopbackOnly(h)
 	}
 	h = front.Middleware{Next: h, Proxies: proxies, Metrics: s.observer.Metrics, Traces: s.observer.Traces, Log: c.Log, Level: c.RequestLevel}
-	return admission.Pace{Grace: c.Limits.SlowAfter, Rate: c.Limits.LeastRate}.Handler(h)
+	return admission.MinRate{Grace: c.Limits.SlowAfter, Rate: c.Limits.LeastRate}.Handler(h)
 }
 
 // signingPath is what the paths of the signing page begin with.

@@ -43,9 +43,9 @@ func (q queue) call(address string) (closed *bool) {
 	return closed
 }
 
-func TestConnections(t *testing.T) {
+func TestConnectionLimit(t *testing.T) {
 	q := make(queue, 20)
-	l := Connections{Most: 7, PerAddress: 2, Exempt: func(a netip.Addr) bool { return a == netip.MustParseAddr("192.0.2.9") }}.Listener(q)
+	l := ConnectionLimit{Max: 7, PerAddress: 2, Exempt: func(a netip.Addr) bool { return a == netip.MustParseAddr("192.0.2.9") }}.Listener(q)
 	want := []string{
 		"192.0.2.1", "192.0.2.1", // as many as it may
 		"2001:db8:0:1::1", "2001:db8:0:1:ffff::2", // one site
@@ -99,7 +99,7 @@ func TestConnections(t *testing.T) {
 // Closing ends an Accept that waits for a connection to end.
 func TestCloseWhileAllAreOpen(t *testing.T) {
 	q := make(queue, 2)
-	l := Connections{Most: 1, PerAddress: 1}.Listener(q)
+	l := ConnectionLimit{Max: 1, PerAddress: 1}.Listener(q)
 	q.call("192.0.2.1")
 	if _, err := l.Accept(); err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestCloseWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := Connections{Most: 1, PerAddress: 1}.Listener(inner)
+	l := ConnectionLimit{Max: 1, PerAddress: 1}.Listener(inner)
 	defer l.Close()
 	near, err := net.Dial("tcp", inner.Addr().String())
 	if err != nil {
@@ -147,15 +147,15 @@ func TestCloseWrite(t *testing.T) {
 	}
 }
 
-func TestPlace(t *testing.T) {
+func TestClientPrefix(t *testing.T) {
 	for address, want := range map[string]string{
 		"192.0.2.1": "192.0.2.1/32", "::ffff:192.0.2.1": "192.0.2.1/32", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64", "fe80::1%eth0": "fe80::/64",
 	} {
-		if got := Place(netip.MustParseAddr(address)).String(); got != want {
-			t.Errorf("%s is at %s, want %s", address, got, want)
+		if got := ClientPrefix(netip.MustParseAddr(address)).String(); got != want {
+			t.Errorf("%s has the prefix %s, want %s", address, got, want)
 		}
 	}
-	if Place(netip.Addr{}).IsValid() {
-		t.Error("no address is somewhere")
+	if ClientPrefix(netip.Addr{}).IsValid() {
+		t.Error("the zero Addr has a prefix")
 	}
 }

@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-var pace = Pace{Grace: 10 * time.Second, Rate: 1000}
+var minRate = MinRate{Grace: 10 * time.Second, Rate: 1000}
 
 // serve answers one connection, which is a pipe, so that time is made of nothing.
 func serve(t *testing.T, h http.HandlerFunc) *client {
 	t.Helper()
 	near, far := net.Pipe()
-	s := &http.Server{Handler: pace.Handler(h), ReadTimeout: time.Hour, WriteTimeout: time.Hour}
+	s := &http.Server{Handler: minRate.Handler(h), ReadTimeout: time.Hour, WriteTimeout: time.Hour}
 	l := &one{conn: make(chan net.Conn, 1), closed: make(chan struct{})}
 	l.conn <- far
 	served := make(chan error, 1)
@@ -183,8 +183,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// What the handler leaves of a body is not waited for.
-func TestWhatNobodyReads(t *testing.T) {
+// The server does not wait for the part of a body that the handler does not read.
+func TestUnreadBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
 		c.Go(func() { fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nx") })
@@ -192,7 +192,7 @@ func TestWhatNobodyReads(t *testing.T) {
 		if _, err := io.Copy(io.Discard, c); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(began); took > pace.Grace+time.Second {
+		if took := time.Since(began); took > minRate.Grace+time.Second {
 			t.Errorf("the connection ends after %v", took)
 		}
 	})
@@ -204,15 +204,15 @@ func TestTheServersOwnTimeOverHTTP2(t *testing.T) {
 		near, far := net.Pipe()
 		both := new(http.Protocols)
 		both.SetUnencryptedHTTP2(true)
-		s := &http.Server{Protocols: both, ReadTimeout: pace.Grace, Handler: pace.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := &http.Server{Protocols: both, ReadTimeout: minRate.Grace, Handler: minRate.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			for range 3 {
-				time.Sleep(2 * pace.Grace)
+				time.Sleep(2 * minRate.Grace)
 				if _, err := io.CopyN(io.Discard, r.Body, 100_000); err != nil {
 					t.Error(err)
 				}
 			}
 			for range 3 {
-				time.Sleep(2 * pace.Grace)
+				time.Sleep(2 * minRate.Grace)
 				io.WriteString(w, "piece")
 				if err := http.NewResponseController(w).Flush(); err != nil {
 					t.Error(err)
