@@ -2,6 +2,7 @@ package process_test
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"testing"
 	"time"
@@ -66,13 +67,19 @@ func beginAs(participant, kennitala string, ready bool) step {
 	return event(process.BeginSigningAs{Participant: participant, Kennitala: kennitala, Ready: ready})
 }
 
-// add adds a signature of the last turn and ends the turn, as the service does. addEarlier does so for the turn before.
+// add adds a signature of the last turn and ends the turn, as the service does.
 func add(kennitala string) step {
 	return func(t *timeline) error { return t.add(t.Turns, kennitala) }
 }
 
+// addEarlier adds a signature of the turn before, which cannot be ended either.
 func addEarlier(kennitala string) step {
-	return func(t *timeline) error { return t.add(t.Turns-1, kennitala) }
+	return func(t *timeline) error {
+		if _, err := t.Apply(process.EndTurn{Turn: t.Turns - 1}, t.now); !errors.Is(err, process.ErrTurnOver) {
+			return fmt.Errorf("end of an earlier turn: %w", err)
+		}
+		return t.add(t.Turns-1, kennitala)
+	}
 }
 
 func (t *timeline) add(turn int64, kennitala string) error {
