@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The number of what is remembered is bounded; the earliest is forgotten first.
+// The number of recorded events is bounded; the oldest is removed first.
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	r, calls := newMemory(), 0
@@ -25,6 +25,6 @@ func TestMemoryIsBounded(t *testing.T) {
 	once(1, maxHandled+1)
 	once(0, maxHandled+2)
 	if len(r.handled) != maxHandled || len(r.order) != maxHandled || len(r.running) != 0 {
-		t.Errorf("%d remembered, %d in order, %d running", len(r.handled), len(r.order), len(r.running))
+		t.Errorf("%d recorded, %d in order, %d running", len(r.handled), len(r.order), len(r.running))
 	}
 }
