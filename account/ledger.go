@@ -45,7 +45,7 @@ func (s *Service) Signed(ctx context.Context, account, request string, ordered b
 		api = PortalAPI
 	}
 	err := s.tx.InTx(ctx, func(ctx context.Context) error {
-		a, err := s.store.Account(ctx, account) // locks the account, so that concurrent calls count in turn
+		a, err := s.store.Account(ctx, account) // locks the account, so that concurrent calls count one after another
 		if err != nil {
 			return err
 		}

@@ -168,8 +168,8 @@ func (f fixture) statement(owner string, month time.Time) account.Statement {
 	return s
 }
 
-// spec 4.7. The amounts were computed by hand: of 12 signatures in the first month, nine are not free, at the price of 11 to
-// 25 signatures.
+// spec 4.7. The amounts were computed by hand: of 12 signatures in the first month, nine are not free, at the price
+// of 11 to 25 signatures.
 func TestStatements(t *testing.T) {
 	for _, test := range []struct {
 		signatures   int

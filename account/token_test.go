@@ -238,8 +238,8 @@ func (s *counting) Token(ctx context.Context, hash []byte) (account.TokenRecord,
 	return s.Store.Token(ctx, hash)
 }
 
-// A wrong secret causes one read of the client, whether the client exists or not, and no write. A thousand wrong secrets do
-// not lock the client.
+// A wrong secret causes one read of the client, whether the client exists or not, and no write. A thousand wrong
+// secrets do not lock the client.
 func TestWrongSecrets(t *testing.T) {
 	bubble(t, func(f fixture) {
 		c, secret := f.client()

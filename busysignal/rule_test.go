@@ -13,13 +13,13 @@ func TestHeldAt(t *testing.T) {
 		holder *Holder
 		held   bool
 	}{
-		"not taken":                       {nil, false},
-		"just taken":                      {&Holder{Since: now}, true},
-		"almost 5 minutes":                {&Holder{Since: now.Add(-HoldTimeout + 1)}, true},
-		"5 minutes":                       {&Holder{Since: now.Add(-HoldTimeout)}, false},
-		"long ago":                        {&Holder{Since: now.AddDate(-1, 0, 0)}, false},
-		"by a clock that is a bit before": {&Holder{Since: now.Add(time.Second)}, true},
-		"by a clock that is a day before": {&Holder{Since: now.AddDate(0, 0, 1)}, false},
+		"not taken":                 {nil, false},
+		"just taken":                {&Holder{Since: now}, true},
+		"almost 5 minutes":          {&Holder{Since: now.Add(-HoldTimeout + 1)}, true},
+		"5 minutes":                 {&Holder{Since: now.Add(-HoldTimeout)}, false},
+		"long ago":                  {&Holder{Since: now.AddDate(-1, 0, 0)}, false},
+		"by a clock a second ahead": {&Holder{Since: now.Add(time.Second)}, true},
+		"by a clock a day ahead":    {&Holder{Since: now.AddDate(0, 0, 1)}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := (Signal{Holder: test.holder}).HeldAt(now); got != test.held {
@@ -34,7 +34,7 @@ func TestTake(t *testing.T) {
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
 	for name, test := range map[string]struct {
 		holder *Holder
-		since  time.Time // of the new hold; zero when it is refused
+		since  time.Time // of the new hold; zero: refused
 	}{
 		"a free signal":                     {nil, now},
 		"by the holder again":               {&Holder{ID: "me", Since: ago(time.Minute)}, ago(time.Minute)},

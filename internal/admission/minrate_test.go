@@ -18,7 +18,7 @@ import (
 
 var minRate = MinRate{Grace: 10 * time.Second, Rate: 1000}
 
-// serve answers one connection, which is a pipe, so that time is made of nothing.
+// serve serves one connection, a pipe, so that it works in a synctest bubble.
 func serve(t *testing.T, h http.HandlerFunc) *client {
 	t.Helper()
 	near, far := net.Pipe()
@@ -40,7 +40,7 @@ func serve(t *testing.T, h http.HandlerFunc) *client {
 	return c
 }
 
-// client is the other end, and what is done there.
+// client is the client's end of the connection, with its goroutines.
 type client struct {
 	net.Conn
 	sync.WaitGroup
@@ -68,9 +68,9 @@ func (l *one) Close() error {
 
 func (l *one) Addr() net.Addr { return &net.TCPAddr{} }
 
-// A body may come at the least rate for as long as it likes, and pause for the grace now and then, but
-// neither more slowly nor stand still for longer.
-func TestBodies(t *testing.T) {
+// A body may be sent at the minimum rate without a time limit, with pauses of up to Grace, but not more slowly or
+// with longer pauses.
+func TestRequestBodies(t *testing.T) {
 	steady := func(n, every int) func(i int) (int, time.Duration) {
 		return func(int) (int, time.Duration) { return n, time.Duration(every) * time.Second }
 	}
@@ -78,12 +78,12 @@ func TestBodies(t *testing.T) {
 		piece func(i int) (bytes int, after time.Duration) // of a body of 60,000 bytes
 		cut   bool
 	}{
-		"at the rate, for a minute":       {steady(1000, 1), false},
-		"in bursts":                       {steady(9500, 9), false},
-		"a byte a second":                 {steady(1, 1), true},
-		"a little too slowly":             {steady(700, 1), true},
-		"fast, then it stands still":      {func(i int) (int, time.Duration) { return 30_000, time.Duration(i) * 11 * time.Second }, true},
-		"fast, then it hesitates, to end": {func(i int) (int, time.Duration) { return 30_000, time.Duration(i) * 9 * time.Second }, false},
+		"at the rate, for a minute":        {steady(1000, 1), false},
+		"in bursts":                        {steady(9500, 9), false},
+		"a byte a second":                  {steady(1, 1), true},
+		"a little too slowly":              {steady(700, 1), true},
+		"fast, with a pause of 11 seconds": {func(i int) (int, time.Duration) { return 30_000, time.Duration(i) * 11 * time.Second }, true},
+		"fast, with a short pause":         {func(i int) (int, time.Duration) { return 30_000, time.Duration(i) * 9 * time.Second }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -114,8 +114,8 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// The time that the server takes before it goes on reading or writing is its own.
-func TestTheServersOwnTime(t *testing.T) {
+// The time that the server does not read or write does not count.
+func TestProcessingTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			for range 3 {
@@ -127,7 +127,7 @@ func TestTheServersOwnTime(t *testing.T) {
 			if _, err := r.Body.Read(make([]byte, 1)); err != io.EOF {
 				t.Error(err)
 			}
-			time.Sleep(2 * time.Hour) // and nobody takes a client that says nothing for one that has gone
+			time.Sleep(2 * time.Hour) // an idle client is not taken for one that closed the connection
 			if err := context.Cause(r.Context()); err != nil {
 				t.Error(err)
 			}
@@ -151,9 +151,9 @@ func TestTheServersOwnTime(t *testing.T) {
 	})
 }
 
-// A client that takes nothing of its answer is let go of, and one that takes it at the rate gets all, also
-// when the handler hands it over in one piece.
-func TestAnswers(t *testing.T) {
+// A client that does not read the response is disconnected, and a client that reads it at the minimum rate gets all
+// of it, also if the handler writes it at once.
+func TestResponses(t *testing.T) {
 	for name, test := range map[string]struct {
 		rate int // bytes a second
 		cut  bool
@@ -198,8 +198,8 @@ func TestUnreadBody(t *testing.T) {
 	})
 }
 
-// So is it with HTTP/2, where a deadline that passes ends what nobody waits for.
-func TestTheServersOwnTimeOverHTTP2(t *testing.T) {
+// The same with HTTP/2, where a deadline ends the stream when it passes.
+func TestProcessingTimeHTTP2(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
 		both := new(http.Protocols)
