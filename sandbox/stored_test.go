@@ -6,8 +6,8 @@ import (
 	"github.com/innsigli/innsigli/idp/idptest"
 )
 
-// What version 1 has stored is read without loss. That it also goes on is in TestProvider.
-func TestStoredStatesStayReadable(t *testing.T) {
+// States that version 1 stored are decoded and encoded without a change. TestProvider continues their conversations.
+func TestGoldenStates(t *testing.T) {
 	for _, old := range idptest.Golden(t, "testdata/state-1", nil) {
 		c, err := decodeConversation(old.State)
 		if err != nil {
