@@ -253,8 +253,8 @@ func (a *Authority) serialMAC(issuer *x509.Certificate, half []byte) []byte {
 	return mac.Sum(nil)[:serialHalf]
 }
 
-// mayHaveIssued is issued for an authority of version 1, whose serial numbers have no MAC: the root issued one
-// certificate, and any other serial number may be of the issuing authority.
+// mayHaveIssued implements issued for an authority of version 1, whose serial numbers have no MAC: the root issued
+// one certificate, and any other serial number may be of the issuing authority.
 func (a *Authority) mayHaveIssued(issuer *x509.Certificate, serial *big.Int) bool {
 	ofRoot := serial.Cmp(a.issuing.certificate.SerialNumber) == 0
 	return ofRoot == issuer.Equal(a.root.certificate)

@@ -4,18 +4,32 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/sealed"
 )
 
 var expires = time.Date(2030, 3, 1, 12, 30, 15, 0, time.UTC)
+
+// request returns a request in a phase, with a secret.
+func request(id string, phase signing.Phase, secret []byte) signing.Request {
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	return signing.Request{ID: id, Account: owner, CreatedAt: now, UpdatedAt: now, Expires: now, Phase: phase, State: idp.State{Provider: "other", Secret: secret}}
+}
+
+func (d deployment) create(t *testing.T, store signing.Store, r signing.Request) {
+	t.Helper()
+	if err := d.db.InTx(t.Context(), func(ctx context.Context) error { return store.CreateRequest(ctx, r) }); err != nil {
+		t.Fatal(err)
+	}
+}
 
 func (d deployment) keep(t *testing.T, store signing.Store, person string, certificate []byte) {
 	t.Helper()
@@ -27,8 +41,8 @@ func (d deployment) keep(t *testing.T, store signing.Store, person string, certi
 	}
 }
 
-// has fails the test unless the store has the person's certificate, or none for nil.
-func (d deployment) has(t *testing.T, store signing.Store, person string, want []byte) {
+// wantCertificate fails the test unless the store returns the person's certificate, or storage.ErrNotFound for nil.
+func (d deployment) wantCertificate(t *testing.T, store signing.Store, person string, want []byte) {
 	t.Helper()
 	got, err := store.KeptCertificate(t.Context(), person)
 	if want == nil {
@@ -42,32 +56,30 @@ func (d deployment) has(t *testing.T, store signing.Store, person string, want [
 	}
 }
 
-// A certificate whose key is gone, or that is another person's, is as if there were none;
-// the next one takes its place.
+// A certificate that does not open, since its key is missing or it was copied from another person, is not found,
+// and can be replaced.
 func TestCertificatesThatDoNotOpen(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "store.db")
-	d, k := deployment{open(t, path), path}, keys(t, newKey())
-	was, is := sealed.Requests(d.db.Requests(), keys(t, newKey())), sealed.Requests(d.db.Requests(), k)
-	d.keep(t, was, "jon", []byte("old"))
-	d.keep(t, is, "anna", []byte("anna's"))
-	d.has(t, is, "jon", nil)
-	d.keep(t, is, "jon", []byte("new"))
-	d.has(t, is, "jon", []byte("new"))
+	d, k := newDeployment(t), keys(t, newKey())
+	before, now := sealed.Requests(d.db.Requests(), keys(t, newKey())), sealed.Requests(d.db.Requests(), k)
+	d.keep(t, before, "jon", []byte("old"))
+	d.keep(t, now, "anna", []byte("anna's"))
+	d.wantCertificate(t, now, "jon", nil)
+	d.keep(t, now, "jon", []byte("new"))
+	d.wantCertificate(t, now, "jon", []byte("new"))
 
 	stored, err := d.db.Requests().KeptCertificate(t.Context(), "anna")
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.keep(t, d.db.Requests(), "jon", stored.Certificate)
-	d.has(t, is, "jon", nil)
-	d.has(t, is, "anna", []byte("anna's"))
+	d.wantCertificate(t, now, "jon", nil)
+	d.wantCertificate(t, now, "anna", []byte("anna's"))
 }
 
-// With a new key first all certificates are sealed with it, so that the old one can be
-// dropped; those of a key that is gone hold up none of the others.
-func TestCertificatesOutliveTheirKey(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "store.db")
-	d := deployment{open(t, path), path}
+// After a rotation all certificates are sealed with the new key, and open without the old one. Certificates of a
+// missing key do not prevent it.
+func TestResealCertificates(t *testing.T) {
+	d := newDeployment(t)
 	a, b := newKey(), newKey()
 	old, both, onlyB := keys(t, a), keys(t, b, a), keys(t, b)
 	d.keep(t, sealed.Requests(d.db.Requests(), keys(t, newKey())), "lost", []byte("lost"))
@@ -85,15 +97,49 @@ func TestCertificatesOutliveTheirKey(t *testing.T) {
 		}
 	}
 	store := sealed.Requests(d.db.Requests(), onlyB)
-	d.has(t, store, "lost", nil)
+	d.wantCertificate(t, store, "lost", nil)
 	for _, name := range []string{"unsealed", "new", "0", fmt.Sprint(many / 2), fmt.Sprint(many - 1)} {
-		d.has(t, store, name, []byte(name))
+		d.wantCertificate(t, store, name, []byte(name))
 	}
 	if raw, err := d.db.Requests().KeptCertificate(t.Context(), "unsealed"); err != nil || !sealed.Is(raw.Certificate) {
 		t.Errorf("unsealed: %q, %v", raw.Certificate, err)
 	}
 	d.db.Close()
 	if _, err := sealed.ResealCertificates(t.Context(), d.db, d.db.Requests(), d.db.AllCertificates(t.Context()), onlyB); err == nil {
-		t.Error("a closed store was gone through")
+		t.Error("ResealCertificates of a closed store returned no error")
+	}
+}
+
+// Requests that have ended or are listed for cleanup are returned without their key; others are an error.
+func TestRequestsWithoutTheirKey(t *testing.T) {
+	d := newDeployment(t)
+	before := sealed.Requests(d.db.Requests(), keys(t, newKey()))
+	d.create(t, before, request("ended", signing.Ended, []byte("secret")))
+	d.create(t, before, request("waiting", signing.Waiting, []byte("secret")))
+	d.create(t, before, request("without", signing.Waiting, nil))
+	now := sealed.Requests(d.db.Requests(), keys(t, newKey()))
+	for id, want := range map[string]error{"ended": nil, "waiting": sealed.ErrKey, "without": nil} {
+		r, err := now.Request(t.Context(), id)
+		if !errors.Is(err, want) || (err == nil) != (want == nil) || len(r.State.Secret) != 0 {
+			t.Errorf("%s: %q, %v, want %v", id, r.State.Secret, err, want)
+		}
+	}
+	later := time.Now().Add(time.Hour)
+	all, err := now.RequestsBefore(t.Context(), later, 10)
+	if err != nil || len(all) != 3 {
+		t.Errorf("%d requests, %v", len(all), err)
+	}
+	live, err := now.Abandoned(t.Context(), owner, later, 10)
+	if err != nil || len(live) != 2 {
+		t.Errorf("%d requests, %v", len(live), err)
+	}
+	unfinished, err := now.Unfinished(t.Context(), later, 10)
+	if err != nil || len(unfinished) != 2 {
+		t.Errorf("%d requests, %v", len(unfinished), err)
+	}
+	for _, r := range slices.Concat(all, live, unfinished) {
+		if len(r.State.Secret) != 0 {
+			t.Errorf("%s has the secret %q", r.ID, r.State.Secret)
+		}
 	}
 }

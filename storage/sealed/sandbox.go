@@ -19,8 +19,8 @@ const (
 // Sandbox returns a store that seals the keys of users and of the authority.
 func Sandbox(store sandbox.Store, keys *Keys) sandbox.Store { return sandboxStore{store, keys} }
 
-// sandboxStore does not embed the store, so that a new method of the interface does not compile until someone decides
-// whether it has to seal. The same holds for the other stores of this package.
+// sandboxStore does not embed the store, so that the compiler requires an implementation of a new method of the
+// interface, which may have to seal. The other stores of this package do not embed theirs either.
 type sandboxStore struct {
 	store sandbox.Store
 	keys  *Keys
