@@ -144,21 +144,6 @@ func signConcurrently(t *testing.T, s *account.Service) {
 	}
 }
 
-// An ordered signature is one of the Portal API.
-func TestAPIOfASignature(t *testing.T) {
-	bubble(t, func(f fixture) {
-		owner := f.account("owner").ID
-		for request, ordered := range map[string]bool{"a": false, "b": true, "c": true} {
-			if err := f.Signed(f.Context(), owner, request, ordered, time.Now()); err != nil {
-				f.Fatal(err)
-			}
-		}
-		if got := f.statement(owner, time.Now()); got.Signing != 1 || got.Portal != 2 {
-			f.Errorf("%+v", got)
-		}
-	})
-}
-
 func (f fixture) statement(owner string, month time.Time) account.Statement {
 	f.Helper()
 	s, err := f.Statement(f.Context(), owner, month)

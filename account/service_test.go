@@ -97,7 +97,7 @@ func (f fixture) refuses(token string) {
 	}
 }
 
-// stored returns the stored client.
+// storedClient returns the client as it is stored.
 func (f fixture) storedClient(c account.Client) account.Client {
 	f.Helper()
 	found, err := f.db.Accounts().Client(f.Context(), c.ID)
@@ -145,14 +145,9 @@ func TestAccount(t *testing.T) {
 		if got, err := f.Account(f.Context(), a.ID); err != nil || got.Quota != 5 {
 			f.Errorf("Account: %v, %v", got, err)
 		}
-	})
-}
-
-func TestQuotaOfNewAccounts(t *testing.T) {
-	bubble(t, func(f fixture) {
-		s := account.New(f.db.Accounts(), f.db, account.Options{Quota: 7})
-		if a, err := s.CreateAccount(f.Context(), "a"); err != nil || a.Quota != 7 {
-			f.Errorf("CreateAccount: %v, %v", a, err)
+		other := account.New(f.db.Accounts(), f.db, account.Options{Quota: 7})
+		if a, err := other.CreateAccount(f.Context(), "a"); err != nil || a.Quota != 7 {
+			f.Errorf("with another default quota: %v, %v", a, err)
 		}
 	})
 }
@@ -162,6 +157,8 @@ func TestUnknownAccountOrClient(t *testing.T) {
 		_, _, created := f.CreateClient(f.Context(), uuid.NewString(), "client", nil)
 		_, ensured := f.EnsureClient(f.Context(), account.Client{ID: "id", AccountID: uuid.NewString(), Name: "client"}, "secret")
 		_, read := f.Account(f.Context(), uuid.NewString())
+		_, _, added := f.AddSecret(f.Context(), "unknown")
+		_, listed := f.Secrets(f.Context(), "unknown")
 		_, terms := f.Terms(f.Context(), uuid.NewString())
 		_, statement := f.Statement(f.Context(), uuid.NewString(), time.Now())
 		for name, err := range map[string]error{
@@ -172,6 +169,9 @@ func TestUnknownAccountOrClient(t *testing.T) {
 			"SetQuota":         f.SetQuota(f.Context(), uuid.NewString(), 1),
 			"SetAdmins":        f.SetAdmins(f.Context(), uuid.NewString(), nil),
 			"DeleteClient":     f.DeleteClient(f.Context(), "unknown"),
+			"AddSecret":        added,
+			"Secrets":          listed,
+			"RemoveSecret":     f.RemoveSecret(f.Context(), "unknown", account.FirstSecret),
 			"Signed":           f.Signed(f.Context(), uuid.NewString(), "request", true, time.Now()),
 			"Stored":           f.Stored(f.Context(), uuid.NewString(), 1),
 			"Terms":            terms,

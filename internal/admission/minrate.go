@@ -18,7 +18,7 @@ type MinRate struct {
 // Handler returns a handler that enforces the rate for request bodies and responses of h. If the client is too
 // slow, reading the body or writing the response returns an error that is os.ErrDeadlineExceeded. The rate replaces
 // the server's read timeout for requests with a body, and its write timeout.
-func (p MinRate) Handler(h http.Handler) http.Handler {
+func (m MinRate) Handler(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// A deadline of HTTP/2 ends the stream when it passes, so it has to be cleared after each read and write; a
 		// deadline of an HTTP/1 connection has an effect only on reads and writes.
@@ -26,12 +26,12 @@ func (p MinRate) Handler(h http.Handler) http.Handler {
 		if r.Body != nil && r.Body != http.NoBody {
 			var deadline time.Time
 			if !clearDeadline { // for the rest of the body, which net/http reads after the handler has returned
-				deadline = time.Now().Add(p.Grace)
+				deadline = time.Now().Add(m.Grace)
 			}
 			_ = control.SetReadDeadline(deadline) // not all ResponseWriters support it, here and below
-			r.Body = &limitedBody{r.Body, control, credit{p, p.Grace}, clearDeadline}
+			r.Body = &limitedBody{r.Body, control, credit{m, m.Grace}, clearDeadline}
 		}
-		limited := &limitedWriter{w, control, credit{p, p.Grace}, clearDeadline}
+		limited := &limitedWriter{w, control, credit{m, m.Grace}, clearDeadline}
 		h.ServeHTTP(limited, r)
 		limited.begin() // for the rest of the response in the server's buffer
 	})
@@ -40,13 +40,13 @@ func (p MinRate) Handler(h http.Handler) http.Handler {
 // credit is the waiting time that a client has left.
 type credit struct {
 	MinRate
-	left time.Duration
+	remaining time.Duration
 }
 
 // update subtracts the time that n bytes took, and adds the time that they earn.
 func (c *credit) update(n int, took time.Duration) {
 	earned := time.Duration(float64(n) / float64(c.Rate) * float64(time.Second))
-	c.left = min(c.Grace, c.left-took+earned)
+	c.remaining = min(c.Grace, c.remaining-took+earned)
 }
 
 type limitedBody struct {
@@ -58,7 +58,7 @@ type limitedBody struct {
 
 func (b *limitedBody) Read(p []byte) (int, error) {
 	began := time.Now()
-	_ = b.control.SetReadDeadline(began.Add(b.credit.left))
+	_ = b.control.SetReadDeadline(began.Add(b.credit.remaining))
 	n, err := b.ReadCloser.Read(p)
 	b.credit.update(n, time.Since(began))
 	if err == io.EOF || b.clearDeadline {
@@ -78,7 +78,7 @@ type limitedWriter struct {
 
 // maxWrite returns how many bytes are written with one deadline: as many as take half of Grace at the rate. A write
 // that takes longer than Grace would fail even for a client at the rate.
-func (p MinRate) maxWrite() int { return max(minWrite, int(float64(p.Rate)*p.Grace.Seconds()/2)) }
+func (m MinRate) maxWrite() int { return max(minWrite, int(float64(m.Rate)*m.Grace.Seconds()/2)) }
 
 const minWrite = 4 << 10
 
@@ -111,7 +111,7 @@ func (w *limitedWriter) FlushError() error {
 // begin sets the deadline of a write and returns the time.
 func (w *limitedWriter) begin() (began time.Time) {
 	began = time.Now()
-	_ = w.control.SetWriteDeadline(began.Add(w.credit.left))
+	_ = w.control.SetWriteDeadline(began.Add(w.credit.remaining))
 	return began
 }
 

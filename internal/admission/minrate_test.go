@@ -21,21 +21,21 @@ var minRate = MinRate{Grace: 10 * time.Second, Rate: 1000}
 // serve serves one connection, a pipe, so that it works in a synctest bubble.
 func serve(t *testing.T, h http.HandlerFunc) *client {
 	t.Helper()
+	return serveBy(t, &http.Server{Handler: minRate.Handler(h), ReadTimeout: time.Hour, WriteTimeout: time.Hour})
+}
+
+func serveBy(t *testing.T, s *http.Server) *client {
 	near, far := net.Pipe()
-	s := &http.Server{Handler: minRate.Handler(h), ReadTimeout: time.Hour, WriteTimeout: time.Hour}
 	l := &one{conn: make(chan net.Conn, 1), closed: make(chan struct{})}
 	l.conn <- far
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
-	t.Cleanup(func() {
-		near.Close()
-		s.Close()
-		<-served
-	})
 	c := &client{Conn: near}
 	t.Cleanup(func() {
 		near.Close()
 		c.Wait()
+		s.Close()
+		<-served
 	})
 	return c
 }
@@ -201,10 +201,9 @@ func TestUnreadBody(t *testing.T) {
 // The same with HTTP/2, where a deadline ends the stream when it passes.
 func TestProcessingTimeHTTP2(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		near, far := net.Pipe()
 		both := new(http.Protocols)
 		both.SetUnencryptedHTTP2(true)
-		s := &http.Server{Protocols: both, ReadTimeout: minRate.Grace, Handler: minRate.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := serveBy(t, &http.Server{Protocols: both, ReadTimeout: minRate.Grace, Handler: minRate.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			for range 3 {
 				time.Sleep(2 * minRate.Grace)
 				if _, err := io.CopyN(io.Discard, r.Body, 100_000); err != nil {
@@ -218,12 +217,8 @@ func TestProcessingTimeHTTP2(t *testing.T) {
 					t.Error(err)
 				}
 			}
-		}))}
-		l := &one{conn: make(chan net.Conn, 1), closed: make(chan struct{})}
-		l.conn <- far
-		served := make(chan error, 1)
-		go func() { served <- s.Serve(l) }()
-		transport := &http.Transport{Protocols: both, DialContext: func(context.Context, string, string) (net.Conn, error) { return near, nil }}
+		}))})
+		transport := &http.Transport{Protocols: both, DialContext: func(context.Context, string, string) (net.Conn, error) { return c, nil }}
 		response, err := (&http.Client{Transport: transport}).Post("http://server/", "text/plain", strings.NewReader(strings.Repeat("x", 300_000)))
 		if err != nil {
 			t.Fatal(err)
@@ -234,7 +229,5 @@ func TestProcessingTimeHTTP2(t *testing.T) {
 		}
 		response.Body.Close()
 		transport.CloseIdleConnections()
-		s.Close()
-		<-served
 	})
 }

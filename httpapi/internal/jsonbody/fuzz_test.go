@@ -140,7 +140,12 @@ func checkWritten(t *testing.T, body []byte) {
 
 // FuzzInteger compares integer with exact arithmetic.
 func FuzzInteger(f *testing.F) {
-	for _, seed := range []string{"0", "-0.0e5", "1.0", "10e-1", "9223372036854775808", "1.00000000000000000001", "12e3"} {
+	for _, seed := range []string{
+		"0", "-0", "-0.0e5", "1.0", "10e-1", "12e3", "42", "42.000", "4.2e1", "4200e-2", "0.042E+3", "-1e2", "0.5", "42e-1",
+		"9223372036854775807", "-9223372036854775808", "9223372036854775807.0", "9223372036854775808", "-9223372036854775809",
+		"1e18", "1e19", "1e20", "1.00000000000000000001", "0." + strings.Repeat("0", 1000) + "7e1001",
+		"7" + strings.Repeat("0", 900) + "e-900", strings.Repeat("9", 1000), "", "-", "01", "1.", ".5", "1e", "1e+",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

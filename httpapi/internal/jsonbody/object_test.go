@@ -267,42 +267,20 @@ func TestErrorsIsACopy(t *testing.T) {
 	}
 }
 
+// TestInteger has the exponents that are too large for the exact arithmetic of FuzzInteger.
 func TestInteger(t *testing.T) {
-	tests := []struct {
+	for _, test := range []struct {
 		number string
 		want   int64
 		ok     bool
 	}{
-		{"0", 0, true},
-		{"-0", 0, true},
 		{"0.000e999999999999", 0, true},
-		{"42", 42, true},
-		{"42.000", 42, true},
-		{"4.2e1", 42, true},
-		{"4200e-2", 42, true},
-		{"0.042E+3", 42, true},
-		{"-1e2", -100, true},
-		{"9223372036854775807", 9223372036854775807, true},
-		{"-9223372036854775808", -9223372036854775808, true},
-		{"9223372036854775807.0", 9223372036854775807, true},
-		{"9223372036854775808", math.MaxInt64, true},
-		{"-9223372036854775809", math.MinInt64, true},
-		{"1e18", 1e18, true},
-		{"1e19", math.MaxInt64, true},
-		{"1e20", math.MaxInt64, true},
-		{"-1e999999999999", math.MinInt64, true},
 		{"1e999999999999", math.MaxInt64, true},
+		{"-1e999999999999", math.MinInt64, true},
 		{"1e-999999999999", 0, false},
-		{"0.5", 0, false},
-		{"42e-1", 0, false},
-		{"1.00000000000000000001", 0, false},
-		{"0." + strings.Repeat("0", 1000) + "7e1001", 7, true},
-		{"7" + strings.Repeat("0", 1000) + "e-1000", 7, true},
-		{strings.Repeat("9", 1000), math.MaxInt64, true},
-	}
-	for _, test := range tests {
+	} {
 		if got, ok := integer(test.number); ok != test.ok || ok && got != test.want {
-			t.Errorf("%.40s: %d, %v", test.number, got, ok)
+			t.Errorf("%s: %d, %v", test.number, got, ok)
 		}
 	}
 }
