@@ -241,8 +241,8 @@ type judgement struct {
 	PublicKey string // v1a: whpk_, of the key that made the signature
 }
 
-// The libraries standardwebhooks and svix verify v1 signatures of this package, and this package verifies theirs. For v1a,
-// which no library supports, the same holds for Node's cryptography.
+// The libraries standardwebhooks and svix verify v1 signatures of this package, and this package verifies theirs.
+// For v1a, which no library supports, the same holds for Node's cryptography.
 func TestOtherLibraries(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

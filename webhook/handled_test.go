@@ -17,8 +17,8 @@ import (
 	"github.com/innsigli/innsigli/webhook"
 )
 
-// Events are recorded in memory for longer than the schedule of spec 5.7, with 15 seconds for each response, and removed
-// later.
+// Events are recorded in memory for longer than the schedule of spec 5.7, with 15 seconds for each response, and
+// removed later.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -81,8 +81,8 @@ func TestHandlersDoNotShareMemory(t *testing.T) {
 
 func TestMain(m *testing.M) { postgrestest.Main(m) }
 
-// ExampleHandled implements the contract of Handled: an event takes effect once, however many servers receive it at the
-// same time, and has no effect if the handler fails or panics.
+// ExampleHandled implements the contract of Handled: an event takes effect once, however many servers receive it at
+// the same time, and has no effect if the handler fails or panics.
 func TestHandledInADatabase(t *testing.T) {
 	t.Parallel()
 	pool, err := pgxpool.New(t.Context(), postgrestest.Database(t))

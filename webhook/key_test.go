@@ -294,8 +294,8 @@ func TestPublicKeysOfSmallOrder(t *testing.T) {
 	}
 }
 
-// forgeable reports whether the signature that consists of the neutral point and zero verifies for one of many messages,
-// which it does if the challenge is a multiple of the key's order.
+// forgeable reports whether the signature that consists of the neutral point and zero verifies for one of many
+// messages, which it does if the challenge is a multiple of the key's order.
 func forgeable(public ed25519.PublicKey) bool {
 	signature := make([]byte, ed25519.SignatureSize)
 	signature[0] = 1

@@ -95,7 +95,7 @@ func TestSignatureLists(t *testing.T) {
 		"the sixteenth":            {strings.Repeat(wrong+" ", 15) + hexV1, nil},
 		"the seventeenth":          {strings.Repeat(wrong+" ", 16) + hexV1, webhook.ErrTooManySignatures},
 		"behind schemes of later":  {"v2,AAAA v1b,? v1,v1, " + hexV1, nil},
-		"behind what is none":      {", v1 v1a, =, , " + hexV1, nil},
+		"behind malformed items":   {", v1 v1a, =, , " + hexV1, nil},
 		"two spaces between":       {wrong + "  " + hexV1, nil},
 		"wrong ones alone":         {wrong + " " + wrong, webhook.ErrSignature},
 		"commas between":           {wrong + "," + hexV1, webhook.ErrSignature},
@@ -138,7 +138,8 @@ func TestAnyKeyVerifies(t *testing.T) {
 	}
 }
 
-// An ID with a full stop is refused, since another request could have the same content and therefore the same signature.
+// An ID with a full stop is refused, since another request could have the same content and therefore the same
+// signature.
 func TestContentIsUnambiguous(t *testing.T) {
 	t.Parallel()
 	secret := mustHex(t, hexSecret)
