@@ -62,6 +62,8 @@ var (
 	ErrOtherClient = errors.New("account: the token is another client's")
 	// ErrTwoSecrets: the client has two secrets, which is the maximum.
 	ErrTwoSecrets = errors.New("account: the client has two secrets already")
+	// ErrClosed: the account is being deleted.
+	ErrClosed = errors.New("account: the account is being deleted")
 	// ErrLastSecret: the secret is the client's only one; without it the client could not authenticate.
 	ErrLastSecret = errors.New("account: the client has no other secret")
 )
@@ -82,6 +84,7 @@ type Account struct {
 	Signatures    int64    // made so far, including the free ones
 	Stored        int64    // bytes of the account's documents that are not deleted yet
 	CreatedAt     time.Time
+	ClosedAt      time.Time // when its deletion began; zero: it is not being deleted
 }
 
 // Client is a program that calls the API for an account.
@@ -89,7 +92,7 @@ type Client struct {
 	ID        string
 	AccountID string
 	Name      string
-	Secrets   []Secret // one or two, the older first
+	Secrets   []Secret // one or two, the older first; none if the account is closed
 	Scopes    []string // may be empty
 	CreatedAt time.Time
 	UsedAt    time.Time // when a token was last issued, with the precision of Secret.UsedAt; zero: never

@@ -29,7 +29,8 @@ const (
 )
 
 // CreateClient creates a client of an account with the given scopes, which may be empty. It returns the
-// client and its secret, which cannot be read later. Errors: [ErrNotFound], [ErrInvalid], [ErrInvalidScope].
+// client and its secret, which cannot be read later. Errors: [ErrNotFound], [ErrInvalid], [ErrInvalidScope],
+// [ErrClosed].
 func (s *Service) CreateClient(ctx context.Context, accountID, name string, scopes []string) (Client, string, error) {
 	secret := newSecret()
 	c, err := newClient(Client{ID: uuid.NewString(), AccountID: accountID, Name: name, Scopes: scopes}, secret, s.now(ctx))
@@ -89,8 +90,12 @@ func (s *Service) DeleteClient(ctx context.Context, id string) error {
 }
 
 func (s *Service) addClient(ctx context.Context, c Client) error {
-	if _, err := s.store.Account(ctx, c.AccountID); err != nil {
+	a, err := s.store.Account(ctx, c.AccountID)
+	if err != nil {
 		return err
+	}
+	if !a.ClosedAt.IsZero() {
+		return ErrClosed
 	}
 	return s.store.AddClient(ctx, c)
 }

@@ -131,6 +131,50 @@ func (s *Service) SetAdmins(ctx context.Context, id string, addresses []string) 
 	return s.change(ctx, id, func(a *Account) { a.Admins = addresses })
 }
 
+// Close begins the deletion of an account. From then on the account gets no new clients and signing processes, and its
+// clients have no secrets, so that all servers refuse their tokens. Calling Close again removes secrets that were
+// added meanwhile. The first call calls onClose, unless nil, in the transaction that closes the account. Error:
+// [ErrNotFound].
+func (s *Service) Close(ctx context.Context, id string, onClose func(ctx context.Context) error) error {
+	err := s.tx.InTx(ctx, func(ctx context.Context) error {
+		a, err := s.store.Account(ctx, id)
+		if err != nil || !a.ClosedAt.IsZero() {
+			return err
+		}
+		a.ClosedAt = s.now(ctx)
+		if err := s.store.UpdateAccount(ctx, a); err != nil || onClose == nil {
+			return err
+		}
+		return onClose(ctx)
+	})
+	if err != nil {
+		return storeError("closing the account", err)
+	}
+	clients, err := s.Clients(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, client := range clients {
+		if err := s.removeSecrets(ctx, client.ID); err != nil && err != ErrNotFound {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeSecrets removes all secrets of a client.
+func (s *Service) removeSecrets(ctx context.Context, clientID string) error {
+	err := s.tx.InTx(ctx, func(ctx context.Context) error {
+		c, err := s.store.Client(ctx, clientID)
+		if err != nil || len(c.Secrets) == 0 {
+			return err
+		}
+		c.Secrets = nil
+		return s.store.UpdateClient(ctx, c)
+	})
+	return storeError("closing a client", err)
+}
+
 // change updates an account in a transaction.
 func (s *Service) change(ctx context.Context, id string, update func(*Account)) error {
 	err := s.tx.InTx(ctx, func(ctx context.Context) error {
@@ -151,7 +195,7 @@ func storeError(doing string, err error) error {
 		return nil
 	case errors.Is(err, storage.ErrNotFound):
 		return ErrNotFound
-	case errors.Is(err, ErrTwoSecrets), errors.Is(err, ErrLastSecret):
+	case errors.Is(err, ErrTwoSecrets), errors.Is(err, ErrLastSecret), errors.Is(err, ErrClosed):
 		return err
 	default:
 		return fmt.Errorf("account: %s: %w", doing, err)

@@ -26,6 +26,8 @@ type AccountStore interface {
 	AddAccount(ctx context.Context, a Account) error
 	// UpdateAccount replaces the account with a.ID.
 	UpdateAccount(ctx context.Context, a Account) error
+	// DeleteAccount deletes the account. It does not delete the records that belong to the account.
+	DeleteAccount(ctx context.Context, id string) error
 }
 
 // ClientStore stores clients by ID, which is unique across all accounts.
@@ -57,4 +59,6 @@ type LedgerStore interface {
 	// Lines returns the lines of an account with from <= At < to, in the order of their times. Lines that are
 	// added during the iteration may be included or not.
 	Lines(ctx context.Context, account string, from, to time.Time) iter.Seq2[Line, error]
+	// DeleteLines deletes up to limit lines of an account and returns how many it deleted.
+	DeleteLines(ctx context.Context, account string, limit int) (int, error)
 }

@@ -26,6 +26,8 @@ type Store interface {
 	AddSignal(ctx context.Context, s Signal) error
 	// UpdateSignal replaces the signal with s.ID; storage.ErrNotFound.
 	UpdateSignal(ctx context.Context, s Signal) error
+	// DeleteSignal removes the signal with the ID; storage.ErrNotFound.
+	DeleteSignal(ctx context.Context, id string) error
 	// DeleteUnusedSignals deletes up to limit signals whose UsedAt is lastUse or earlier, and returns how many
 	// it deleted.
 	DeleteUnusedSignals(ctx context.Context, lastUse time.Time, limit int) (int, error)

@@ -66,6 +66,26 @@ func (s processStore) Unopened(ctx context.Context, until time.Time, limit int) 
 	return s.openAll(list), err
 }
 
+func (s processStore) ListProcesses(ctx context.Context, of portal.Listing, after portal.Position, limit int) ([]portal.Process, error) {
+	list, err := s.store.ListProcesses(ctx, of, after, limit)
+	return s.openAll(list), err
+}
+
+func (s processStore) Overdue(ctx context.Context, before time.Time) iter.Seq2[portal.Process, error] {
+	return func(yield func(portal.Process, error) bool) {
+		for p, err := range s.store.Overdue(ctx, before) {
+			if !yield(s.openResult(p, err)) {
+				return
+			}
+		}
+	}
+}
+
+func (s processStore) Ended(ctx context.Context, before time.Time, limit int) ([]portal.Process, error) {
+	list, err := s.store.Ended(ctx, before, limit)
+	return s.openAll(list), err
+}
+
 func (s processStore) CreateKey(ctx context.Context, k portal.Key) error {
 	return s.store.CreateKey(ctx, k)
 }

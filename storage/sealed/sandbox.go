@@ -36,6 +36,10 @@ func (s sandboxStore) UpdateUser(ctx context.Context, u sandbox.User) error {
 	return s.store.UpdateUser(ctx, s.seal(u))
 }
 
+func (s sandboxStore) DeleteUser(ctx context.Context, account, id string) error {
+	return s.store.DeleteUser(ctx, account, id)
+}
+
 func (s sandboxStore) User(ctx context.Context, account, id string) (sandbox.User, error) {
 	return s.open(s.store.User(ctx, account, id))
 }

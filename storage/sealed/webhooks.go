@@ -127,6 +127,10 @@ func (s webhookStore) DeleteAttempts(ctx context.Context, before time.Time, limi
 	return s.store.DeleteAttempts(ctx, before, limit)
 }
 
+func (s webhookStore) DeleteAttemptsOf(ctx context.Context, subscription string, limit int) (int, error) {
+	return s.store.DeleteAttemptsOf(ctx, subscription, limit)
+}
+
 func (s webhookStore) AddDropped(ctx context.Context, d delivery.Dropped) error {
 	return s.store.AddDropped(ctx, d)
 }
