@@ -172,6 +172,7 @@ func TestUnknownAccountOrClient(t *testing.T) {
 			"AddSecret":        added,
 			"Secrets":          listed,
 			"RemoveSecret":     f.RemoveSecret(f.Context(), "unknown", account.FirstSecret),
+			"Close":            f.Close(f.Context(), uuid.NewString(), nil),
 			"Signed":           f.Signed(f.Context(), uuid.NewString(), "request", true, time.Now()),
 			"Stored":           f.Stored(f.Context(), uuid.NewString(), 1),
 			"Terms":            terms,
@@ -282,6 +283,46 @@ func TestEnsureAccount(t *testing.T) {
 			if _, err := f.EnsureAccount(f.Context(), a.id, a.name, false); !errors.Is(err, account.ErrInvalid) {
 				f.Errorf("%q, %q: %v", a.id, a.name, err)
 			}
+		}
+	})
+}
+
+// A closed account has no valid tokens, and gets no new clients and no terms. Closing it again removes secrets that
+// were added meanwhile.
+func TestClose(t *testing.T) {
+	bubble(t, func(f fixture) {
+		c, secret := f.client()
+		token, calls := f.issue(c, secret).Value, 0
+		onClose := func(context.Context) error { calls++; return nil }
+		refused := errors.New("refused")
+		if err := f.Close(f.Context(), c.AccountID, func(context.Context) error { return refused }); !errors.Is(err, refused) {
+			f.Errorf("Close: %v", err)
+		}
+		f.accepts(token)
+		for range 2 {
+			if err := f.Close(f.Context(), c.AccountID, onClose); err != nil {
+				f.Error(err)
+			}
+			f.refuses(token)
+			if _, err := f.Issue(f.Context(), c.ID, secret, nil); !errors.Is(err, account.ErrInvalidClient) {
+				f.Errorf("Issue: %v", err)
+			}
+			_, added := f.addSecret(c)
+			token, secret = f.issue(c, added).Value, added
+		}
+		if err := f.Close(f.Context(), c.AccountID, nil); err != nil || calls != 1 {
+			f.Errorf("Close: %v after %d calls", err, calls)
+		}
+		f.refuses(token)
+		_, _, created := f.CreateClient(f.Context(), c.AccountID, "client", nil)
+		_, terms := f.Terms(f.Context(), c.AccountID)
+		for name, err := range map[string]error{"CreateClient": created, "Terms": terms} {
+			if !errors.Is(err, account.ErrClosed) {
+				f.Errorf("%s: %v", name, err)
+			}
+		}
+		if a, err := f.Account(f.Context(), c.AccountID); err != nil || !a.ClosedAt.Equal(time.Now()) {
+			f.Errorf("%v, closed at %v", err, a.ClosedAt)
 		}
 	})
 }
