@@ -76,8 +76,8 @@ func TestBackend(t *testing.T) {
 	storagetest.Run(t, func(t *testing.T) storagetest.Backend {
 		return backend(t, filepath.Join(t.TempDir(), "store.db"))
 	}, "Transactions", "Overlapping", "Requests", "Certificates", "Sandbox",
-		"Subscriptions", "SigningKeys", "WebhookAttempts", "DroppedEvents",
-		"Processes", "ProcessLinks", "ListedProcesses", "ProcessKeys", "PageRecords", "Reopen", "Concurrency")
+		"Subscriptions", "SigningKeys", "WebhookAttempts", "DroppedEvents", "AccountRecords",
+		"Processes", "ProcessLinks", "ListedProcesses", "ProcessPages", "ProcessKeys", "PageRecords", "Reopen", "Concurrency")
 }
 
 // deployment is a database in a file.
