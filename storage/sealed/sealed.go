@@ -29,8 +29,8 @@
 //
 // A value that does not begin with the magic was stored before this package existed. It is returned as it is, and
 // sealed at the next write; [Reseal], [ResealCertificates], [ResealWebhooks] and [ResealProcesses] do that when a
-// server starts. Therefore sealing protects secrets from those who can read the store, but does not detect changes
-// by those who can write to it.
+// server starts. Therefore sealing protects secrets from those who can read the store, but not from those who can
+// write to it, since they can store a value that is not sealed.
 package sealed
 
 import (
