@@ -1,29 +1,31 @@
-// Package account knows who calls, and what they owe: accounts, their API clients, and the access
-// tokens that clients exchange their secrets for (spec 2 and 2.1).
+// Package account manages the customers of the service: accounts, their API clients, the access tokens
+// that clients exchange their secrets for, and the ledger of signatures that customers pay for (spec 2,
+// 2.1 and 4.7).
 //
-// An account owns everything that its clients make; any client of an account
-// sees the same (spec 1.7). A client has an id, a secret and a set of
-// scopes. Secrets and tokens that the service makes are 256 random bits in
-// base64url. The store keeps SHA-256 digests of them and nothing else, so a secret
-// is shown once, when it is made, and a copy of the store lets nobody in. A secret
-// that an operator chooses ([Service.EnsureClient]) is as good as the operator
-// made it: who has a copy of the store can try guesses against its digest as fast as
-// a machine computes SHA-256. It has to be random, of at least 22 characters of
-// base64 or as much in another alphabet, wherever strangers reach the service.
+// An account owns everything that its clients make; all clients of an account have access to the same
+// objects (spec 1.7). A client has an id, a secret and a set of scopes.
 //
-// A client may have two secrets at once, so that one can take the other's place without
-// a moment in which neither works: [Service.AddSecret], then the program is given the new
-// one, and when the old one is not used any more, [Service.RemoveSecret]. What was got
-// with a secret ends with it: its tokens are refused from then on, on every server. A
-// token ends by itself after [TokenLifetime], and before that when its client revokes it
-// ([Service.Revoke], RFC 7009).
+// # Secrets and tokens
 //
-// Wrong secrets are counted for nobody: whoever knows a client's id could lock it out
-// otherwise. Slowing those down who guess is the business of what serves them, by where
-// they are.
+// Secrets and tokens that the service makes are 256 random bits in base64url. The store has their SHA-256
+// digests only, so a secret is shown once, when it is made, and a copy of the store does not give access.
+// A secret that an operator chooses ([Service.EnsureClient]) is as strong as the operator made it: with a
+// copy of the store, an attacker can test guesses against its digest at the speed of SHA-256. If the service can be
+// reached from the internet, a chosen secret must be random and have at least 22 characters of base64url,
+// or the same entropy in another alphabet.
 //
-// Every signature of an account is a [Line] in the ledger, whichever API it was made with;
-// what the signatures of a month cost is computed from the lines ([Service.Statement]).
+// A client may have two secrets at a time, so that a secret can be replaced without an interruption:
+// call [Service.AddSecret], configure the program with the new secret, and call [Service.RemoveSecret]
+// when the old one is no longer used. All servers refuse the tokens of a removed secret from then on. A
+// token expires after [TokenLifetime]; its client can revoke it before that ([Service.Revoke], RFC 7009).
+//
+// The package does not lock a client after wrong secrets: anyone who knows a client's id could lock it
+// out. The caller, for example an HTTP server, limits guesses by the address they come from.
+//
+// # Ledger
+//
+// Every signature of an account is a [Line] of the ledger, whichever API it was made with. The price of a
+// month's signatures is computed from these lines ([Service.Statement]).
 //
 //	accounts := account.New(store, tx, account.Options{})
 //	owner, err := accounts.CreateAccount(ctx, "Example Ltd.")
@@ -33,8 +35,8 @@
 //	caller.Has(account.ScopeSignatures) // true
 //	statement, err := accounts.Statement(ctx, owner.ID, time.Now())
 //
-// All methods of [Service] may be called from several goroutines. Those that
-// change something join the transaction of their context, if it carries one.
+// All methods of [Service] may be called from several goroutines. Methods that write join the transaction
+// of their context, if it carries one.
 package account
 
 import (
@@ -43,49 +45,46 @@ import (
 )
 
 var (
-	// ErrNotFound: there is no such account, client or secret.
+	// ErrNotFound: the account, client or secret does not exist.
 	ErrNotFound = errors.New("account: not found")
-	// ErrExists: the client id is taken by a client with another secret or of
-	// another account.
+	// ErrExists: the client id belongs to a client with another secret or of another account.
 	ErrExists = errors.New("account: client id is taken")
-	// ErrInvalid: a name, an id, a secret or a quota is not one that can be kept.
+	// ErrInvalid: a name, an id, a secret, an address or a quota is invalid.
 	ErrInvalid = errors.New("account: invalid value")
-	// ErrInvalidClient: no client has that id and that secret (RFC 6749 5.2).
+	// ErrInvalidClient: no client has this id and this secret (RFC 6749 5.2).
 	ErrInvalidClient = errors.New("account: invalid client")
-	// ErrInvalidScope: a scope is unknown or is not one of the client's
-	// (RFC 6749 5.2).
+	// ErrInvalidScope: a scope is unknown, or the client does not have it (RFC 6749 5.2).
 	ErrInvalidScope = errors.New("account: invalid scope")
-	// ErrInvalidToken: the token is unknown, has expired or was revoked, or its client or
-	// the secret that it was got with was removed (RFC 6750 3.1).
+	// ErrInvalidToken: the token is unknown, expired or revoked, or its client or the secret it was issued
+	// for was removed (RFC 6750 3.1).
 	ErrInvalidToken = errors.New("account: invalid token")
-	// ErrOtherClient: the token is another client's of the account (RFC 7009 2.1).
+	// ErrOtherClient: the token belongs to another client of the account (RFC 7009 2.1).
 	ErrOtherClient = errors.New("account: the token is another client's")
-	// ErrTwoSecrets: the client has two secrets, which is as many as there are at once.
+	// ErrTwoSecrets: the client has two secrets, which is the maximum.
 	ErrTwoSecrets = errors.New("account: the client has two secrets already")
 	// ErrClosed: the account is being deleted.
 	ErrClosed = errors.New("account: the account is being deleted")
-	// ErrLastSecret: without the secret, nobody could use the client any more.
+	// ErrLastSecret: the secret is the client's only one; without it the client could not authenticate.
 	ErrLastSecret = errors.New("account: the client has no other secret")
 )
 
-// DefaultQuota is the document storage of an account when nothing else is said,
-// in bytes. Account.Stored counts against it.
+// DefaultQuota is the document storage of an account in bytes if [Options].Quota does not set another.
 const DefaultQuota int64 = 10 << 30
 
-// TokenLifetime is how long an access token is good for (spec 2.1).
+// TokenLifetime is how long an access token is valid (spec 2.1).
 const TokenLifetime = time.Hour
 
 // Account is one customer of the service.
 type Account struct {
 	ID            string // a UUID
 	Name          string
-	PaymentMethod bool     // one is on file, so that more than the free signatures can be made
-	Quota         int64    // document storage in bytes
-	Admins        []string // who is told of trouble: addresses for mail
-	Signatures    int64    // made so far, those that cost nothing included
-	Stored        int64    // bytes of its documents that are there until they are deleted
+	PaymentMethod bool     // the account has a payment method, so it may make more than the free signatures
+	Quota         int64    // document storage in bytes; Stored counts against it
+	Admins        []string // mail addresses that are notified of problems
+	Signatures    int64    // made so far, including the free ones
+	Stored        int64    // bytes of the account's documents that are not deleted yet
 	CreatedAt     time.Time
-	ClosedAt      time.Time // since when it is being deleted; zero: it is not
+	ClosedAt      time.Time // when its deletion began; zero: it is not being deleted
 }
 
 // Client is a program that calls the API for an account.
@@ -93,13 +92,24 @@ type Client struct {
 	ID        string
 	AccountID string
 	Name      string
-	Secrets   []Secret // one or two, the older first
-	Scopes    []string // may be none
+	Secrets   []Secret // one or two, the older first; none if the account is closed
+	Scopes    []string // may be empty
 	CreatedAt time.Time
-	UsedAt    time.Time // when it got a token, as exactly as that of a Secret; zero: never
+	UsedAt    time.Time // when a token was last issued, with the precision of Secret.UsedAt; zero: never
 }
 
-// Token is an access token as its client gets it.
+// Secret is a client secret as it is stored.
+type Secret struct {
+	ID        string // unique among the secrets of the client, and independent of the value
+	Hash      []byte // SHA-256 of the value
+	CreatedAt time.Time
+	// UsedAt is when a token was issued for the secret; zero: never. It is updated at most once in ten
+	// minutes, so the last use may be up to ten minutes later, and a token issued then is valid for
+	// another hour.
+	UsedAt time.Time
+}
+
+// Token is an access token as it is returned to its client.
 type Token struct {
 	Value     string
 	Scopes    []string
@@ -110,14 +120,14 @@ type Token struct {
 type TokenRecord struct {
 	Hash      []byte // SHA-256 of the token's value
 	ClientID  string
-	Secret    string // the ID of the one it was got with; empty: it is from when clients had one only, FirstSecret
+	Secret    string // ID of the secret it was issued for; empty in records of earlier versions: FirstSecret
 	AccountID string
 	Scopes    []string
 	IssuedAt  time.Time
 	ExpiresAt time.Time
 }
 
-// Caller is whom a token speaks for.
+// Caller is the client that an access token authenticates.
 type Caller struct {
 	AccountID string
 	ClientID  string

@@ -15,17 +15,8 @@ import (
 )
 
 func Example() {
-	folder, err := os.MkdirTemp("", "innsigli")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(folder)
-	db, err := bolt.Open(filepath.Join(folder, "innsigli.db"), bolt.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer db.Close()
-
+	db, remove := openStore()
+	defer remove()
 	ctx := context.Background()
 	accounts := account.New(db.Accounts(), db, account.Options{})
 	owner, err := accounts.CreateAccount(ctx, "Example Ltd.")
@@ -52,20 +43,10 @@ func Example() {
 	// true false
 }
 
-// What the signatures of a month cost. The first three of the account are free, and count for the
-// price of the others.
+// The first three signatures of an account are free, and count for the price of the others.
 func ExampleService_Statement() {
-	folder, err := os.MkdirTemp("", "innsigli")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(folder)
-	db, err := bolt.Open(filepath.Join(folder, "innsigli.db"), bolt.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer db.Close()
-
+	db, remove := openStore()
+	defer remove()
 	ctx := context.Background()
 	accounts := account.New(db.Accounts(), db, account.Options{})
 	owner, err := accounts.CreateAccount(ctx, "Example Ltd.")
@@ -87,4 +68,51 @@ func ExampleService_Statement() {
 	// Output:
 	// 12 signatures, 3 of them free, at 215
 	// 1935 ISK
+}
+
+// A client gets another secret, without a time in which it has no valid secret.
+func ExampleService_AddSecret() {
+	db, remove := openStore()
+	defer remove()
+	ctx := context.Background()
+	accounts := account.New(db.Accounts(), db, account.Options{})
+	owner, err := accounts.CreateAccount(ctx, "Example Ltd.")
+	if err != nil {
+		log.Fatal(err)
+	}
+	client, before, err := accounts.CreateClient(ctx, owner.ID, "archive", account.Scopes())
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, after, err := accounts.AddSecret(ctx, client.ID)
+	if err != nil {
+		log.Fatal(err)
+	}
+	works := func(secret string) bool {
+		_, err := accounts.Issue(ctx, client.ID, secret, nil)
+		return err == nil
+	}
+	fmt.Println(works(before), works(after))
+	if err := accounts.RemoveSecret(ctx, client.ID, account.FirstSecret); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(works(before), works(after))
+	// Output:
+	// true true
+	// false true
+}
+
+// openStore opens a store in a temporary folder, which remove removes.
+func openStore() (db *bolt.DB, remove func()) {
+	folder, err := os.MkdirTemp("", "innsigli")
+	if err != nil {
+		log.Fatal(err)
+	}
+	if db, err = bolt.Open(filepath.Join(folder, "innsigli.db"), bolt.Options{}); err != nil {
+		log.Fatal(err)
+	}
+	return db, func() {
+		db.Close()
+		os.RemoveAll(folder)
+	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// API names what a signature was made with.
+// API is the API that a signature was made with.
 type API string
 
 const (
@@ -16,11 +16,11 @@ const (
 	PortalAPI  API = "portal"
 )
 
-// FreeSignatures is how many signatures of an account cost nothing: the first it makes, whatever
-// they are made with (spec 4.7).
+// FreeSignatures is the number of signatures of an account that are free: the first ones it makes, with any
+// API (spec 4.7).
 const FreeSignatures = 3
 
-// Line is a signature in the ledger.
+// Line is the entry of one signature in the ledger.
 type Line struct {
 	ID      string // of the signing request
 	Account string
@@ -29,27 +29,27 @@ type Line struct {
 	Free    bool
 }
 
-// Terms are what an account may use.
+// Terms are the limits within which an account may sign and store documents.
 type Terms struct {
 	PaymentMethod bool
-	Free          int   // signatures that cost nothing, of those that were not yet made
-	Quota         int64 // bytes of documents that there is room for; less than 0: there are too many
+	Free          int   // free signatures that are not used yet
+	Quota         int64 // unused bytes of document storage; negative if more is stored than the quota permits
 }
 
-// Signed counts a signature that a request made; one that was counted already is not counted
-// again. ordered says that it was made in a signing process, as those of the Portal API are; the others are of
-// the Signing API. It joins the transaction of its context. Error: [ErrNotFound].
+// Signed adds the signature of a request to the ledger, unless it is in the ledger already. ordered reports
+// whether the signature was made in a signing process, which is the Portal API; others are of the Signing API.
+// Signed joins the transaction of its context. Error: [ErrNotFound].
 func (s *Service) Signed(ctx context.Context, account, request string, ordered bool, at time.Time) error {
 	api := SigningAPI
 	if ordered {
 		api = PortalAPI
 	}
 	err := s.tx.InTx(ctx, func(ctx context.Context) error {
-		a, err := s.store.Account(ctx, account) // which stays as it is, so that one at a time counts
+		a, err := s.store.Account(ctx, account) // locks the account, so that concurrent calls count one after another
 		if err != nil {
 			return err
 		}
-		err = s.store.AddLine(ctx, Line{ID: request, Account: account, API: api, At: at, Free: a.free() > 0})
+		err = s.store.AddLine(ctx, Line{ID: request, Account: account, API: api, At: at, Free: a.freeSignatures() > 0})
 		if errors.Is(err, storage.ErrExists) {
 			return nil
 		}
@@ -59,17 +59,17 @@ func (s *Service) Signed(ctx context.Context, account, request string, ordered b
 		a.Signatures++
 		return s.store.UpdateAccount(ctx, a)
 	})
-	return fault("counting a signature", err)
+	return storeError("counting a signature", err)
 }
 
-// Stored notes that the documents of an account have grown by so many bytes, or shrunk. It joins
-// the transaction of its context. Error: [ErrNotFound].
+// Stored adds bytes, which may be negative, to the size of the account's documents. It joins the transaction
+// of its context. Error: [ErrNotFound].
 func (s *Service) Stored(ctx context.Context, account string, bytes int64) error {
 	return s.change(ctx, account, func(a *Account) { a.Stored += bytes })
 }
 
-// Terms are those of an account. In a transaction they stay as they are until it ends. Errors:
-// [ErrNotFound], [ErrClosed].
+// Terms returns the terms of an account. In a transaction they do not change until it ends. Errors: [ErrNotFound],
+// [ErrClosed].
 func (s *Service) Terms(ctx context.Context, account string) (Terms, error) {
 	a, err := s.Account(ctx, account)
 	if err != nil {
@@ -78,8 +78,70 @@ func (s *Service) Terms(ctx context.Context, account string) (Terms, error) {
 	if !a.ClosedAt.IsZero() {
 		return Terms{}, ErrClosed
 	}
-	return Terms{PaymentMethod: a.PaymentMethod, Free: a.free(), Quota: a.Quota - a.Stored}, nil
+	return Terms{PaymentMethod: a.PaymentMethod, Free: a.freeSignatures(), Quota: a.Quota - a.Stored}, nil
 }
 
-// free is how many signatures are left that cost nothing.
-func (a *Account) free() int { return int(max(0, FreeSignatures-a.Signatures)) }
+// freeSignatures returns how many free signatures the account has not used yet.
+func (a *Account) freeSignatures() int { return int(max(0, FreeSignatures-a.Signatures)) }
+
+// Statement is the price of the signatures that an account made in a calendar month with all APIs (spec 4.7).
+// Prices are in króna, without value-added tax.
+type Statement struct {
+	Account string // ID
+	Name    string
+	Month   time.Time // start of the month
+	Signing int       // signatures made with the Signing API
+	Portal  int       // signatures made with the Portal API
+	Free    int       // free signatures among them; they count for the volume discount
+	Price   int       // of one signature that is not free
+	Amount  int       // of all signatures
+}
+
+// Signatures returns the number of signatures in the month.
+func (s Statement) Signatures() int { return s.Signing + s.Portal }
+
+// Statement returns the statement of the calendar month that contains the given time. Months are in UTC,
+// which is Iceland's time all year. The statement of the current month covers the signatures made so far.
+// Error: [ErrNotFound].
+func (s *Service) Statement(ctx context.Context, account string, month time.Time) (Statement, error) {
+	a, err := s.Account(ctx, account)
+	if err != nil {
+		return Statement{}, err
+	}
+	year, number, _ := month.UTC().Date()
+	statement := Statement{Account: a.ID, Name: a.Name, Month: time.Date(year, number, 1, 0, 0, 0, 0, time.UTC)}
+	for line, err := range s.store.Lines(ctx, a.ID, statement.Month, statement.Month.AddDate(0, 1, 0)) {
+		if err != nil {
+			return Statement{}, storeError("reading the ledger", err)
+		}
+		statement.add(line)
+	}
+	statement.Price = unitPrice(statement.Signatures())
+	statement.Amount = statement.Price * (statement.Signatures() - statement.Free)
+	return statement, nil
+}
+
+func (s *Statement) add(l Line) {
+	if l.API == PortalAPI {
+		s.Portal++
+	} else {
+		s.Signing++
+	}
+	if l.Free {
+		s.Free++
+	}
+}
+
+// unitPrice returns the price of one signature in a month with the given number of signatures. All signatures
+// of a month have the same price (spec 4.7).
+func unitPrice(signatures int) int {
+	switch {
+	case signatures <= 10:
+		return 300
+	case signatures <= 25:
+		return 215
+	case signatures <= 50:
+		return 200
+	}
+	return 180
+}

@@ -3,6 +3,7 @@ package account
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,27 +11,29 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // spec 2.1
-func TestGrant(t *testing.T) {
+func TestGrantScopes(t *testing.T) {
 	all := Scopes()
 	for name, test := range map[string]struct {
-		allowed, asked, granted []string
-		err                     error
+		allowed, requested, granted []string
+		err                         error
 	}{
-		"none asked is all of the client's": {all, nil, all, nil},
-		"a client with none":                {nil, nil, nil, nil},
-		"some":                              {all, []string{ScopePortalWrite, ScopeSignatures}, []string{ScopePortalWrite, ScopeSignatures}, nil},
-		"one twice":                         {all, []string{ScopePortalRead, ScopePortalRead}, []string{ScopePortalRead}, nil},
-		"not the client's":                  {[]string{ScopePortalRead}, []string{ScopePortalRead, ScopePortalWrite}, nil, ErrInvalidScope},
-		"unknown":                           {all, []string{"portal"}, nil, ErrInvalidScope},
-		"in another case":                   {all, []string{"Portal/Read"}, nil, ErrInvalidScope},
-		"empty":                             {all, []string{""}, nil, ErrInvalidScope},
-		"of a client with none":             {nil, []string{ScopePortalRead}, nil, ErrInvalidScope},
+		"none, which is all of the client's": {all, nil, all, nil},
+		"a client with none":                 {nil, nil, nil, nil},
+		"some":                               {all, []string{ScopePortalWrite, ScopeSignatures}, []string{ScopePortalWrite, ScopeSignatures}, nil},
+		"one twice":                          {all, []string{ScopePortalRead, ScopePortalRead}, []string{ScopePortalRead}, nil},
+		"not the client's":                   {[]string{ScopePortalRead}, []string{ScopePortalRead, ScopePortalWrite}, nil, ErrInvalidScope},
+		"unknown":                            {all, []string{"portal"}, nil, ErrInvalidScope},
+		"in another case":                    {all, []string{"Portal/Read"}, nil, ErrInvalidScope},
+		"empty":                              {all, []string{""}, nil, ErrInvalidScope},
+		"of a client with none":              {nil, []string{ScopePortalRead}, nil, ErrInvalidScope},
 	} {
 		t.Run(name, func(t *testing.T) {
-			granted, err := grant(test.allowed, test.asked)
+			granted, err := grantScopes(test.allowed, test.requested)
 			if !errors.Is(err, test.err) {
 				t.Errorf("the error is %v, want %v", err, test.err)
 			}
@@ -41,7 +44,7 @@ func TestGrant(t *testing.T) {
 	}
 }
 
-func TestASecretIs256BitsAndItsOwn(t *testing.T) {
+func TestNewSecret(t *testing.T) {
 	seen := map[string]bool{}
 	for range 100 {
 		secret := newSecret()
@@ -52,81 +55,80 @@ func TestASecretIs256BitsAndItsOwn(t *testing.T) {
 	}
 }
 
-// with is a client with secrets of these hashes, whose IDs are 1, 2 and so on.
-func with(hashes ...[]byte) (c Client) {
+// clientWith returns a client with secrets with these hashes, whose IDs are 1, 2 and so on.
+func clientWith(hashes ...[]byte) (c Client) {
 	for i, hash := range hashes {
 		c.Secrets = append(c.Secrets, Secret{ID: fmt.Sprint(i + 1), Hash: hash})
 	}
 	return c
 }
 
-func TestProved(t *testing.T) {
+func TestMatchSecret(t *testing.T) {
 	for name, test := range map[string]struct {
 		client Client
 		secret string
-		want   string // none: it proves nothing
+		want   string // empty: none
 	}{
-		"the secret":            {with(hashed("secret")), "secret", "1"},
-		"another":               {with(hashed("secret")), "Secret", ""},
-		"none":                  {with(hashed("secret")), "", ""},
-		"the first of two":      {with(hashed("secret"), hashed("other")), "secret", "1"},
-		"the second":            {with(hashed("secret"), hashed("other")), "other", "2"},
-		"neither":               {with(hashed("secret"), hashed("other")), "third", ""},
-		"an unknown client":     {with(), "secret", ""},
-		"and an empty one":      {with(), "", ""},
-		"a part of the hash":    {with(hashed("secret")[:31]), "secret", ""},
-		"zeros":                 {with(make([]byte, sha256.Size)), "", ""},
-		"no hash":               {with(nil), "", ""},
-		"no hash, and a secret": {with(nil, hashed("secret")), "secret", "2"},
+		"the secret":            {clientWith(digest("secret")), "secret", "1"},
+		"another":               {clientWith(digest("secret")), "Secret", ""},
+		"none":                  {clientWith(digest("secret")), "", ""},
+		"the first of two":      {clientWith(digest("secret"), digest("other")), "secret", "1"},
+		"the second":            {clientWith(digest("secret"), digest("other")), "other", "2"},
+		"neither":               {clientWith(digest("secret"), digest("other")), "third", ""},
+		"an unknown client":     {clientWith(), "secret", ""},
+		"and an empty one":      {clientWith(), "", ""},
+		"a part of the hash":    {clientWith(digest("secret")[:31]), "secret", ""},
+		"zeros":                 {clientWith(make([]byte, sha256.Size)), "", ""},
+		"no hash":               {clientWith(nil), "", ""},
+		"no hash, and a secret": {clientWith(nil, digest("secret")), "secret", "2"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got, ok := test.client.proved(test.secret); got != test.want || ok != (test.want != "") {
-				t.Errorf("proved is %q, %v", got, ok)
+			if got, ok := test.client.matchSecret(test.secret); got != test.want || ok != (test.want != "") {
+				t.Errorf("the secret is %q, %v", got, ok)
 			}
 		})
 	}
 }
 
-// A client that does not exist costs what others do: what was given is compared with as many digests of as
-// many bytes.
-func TestWorkOfAWrongSecret(t *testing.T) {
-	for name, c := range map[string]Client{"nobody": {}, "one secret": with(hashed("a")), "two": with(hashed("a"), hashed("b")), "a damaged one": with([]byte{1})} {
-		digests := c.compared()
+// The number and length of the digests that are compared are the same for clients that exist and those that do not.
+func TestSecretDigests(t *testing.T) {
+	for name, c := range map[string]Client{"no client": {}, "one secret": clientWith(digest("a")), "two": clientWith(digest("a"), digest("b")), "a damaged one": clientWith([]byte{1})} {
+		digests := c.secretDigests()
 		if len(digests) != 2 || len(digests[0]) != sha256.Size || len(digests[1]) != sha256.Size {
 			t.Errorf("%s: %x", name, digests)
 		}
 	}
 }
 
-func TestGood(t *testing.T) {
+func TestValidFor(t *testing.T) {
 	issued := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	client := with(hashed("a"), hashed("b"))
+	client := clientWith(digest("a"), digest("b"))
 	client.ID, client.AccountID, client.CreatedAt = "c", "a", issued.Add(-time.Minute)
 	token := newToken(client, "1", "value", nil, issued)
 	old := token
-	old.Secret = "" // of before there were several
-	moved, anew, rotated, first := client, client, client, client
+	old.Secret = "" // as stored by an earlier version
+	moved, recreated, rotated, first := client, client, client, client
 	rotated.Secrets = client.Secrets[1:]
 	first.Secrets = []Secret{{ID: FirstSecret}}
-	moved.AccountID, anew.CreatedAt = "b", issued.Add(time.Microsecond)
+	moved.AccountID, recreated.CreatedAt = "b", issued.Add(time.Microsecond)
 	for name, test := range map[string]struct {
 		token  TokenRecord
 		client Client
 		now    time.Time
 		want   bool
 	}{
-		"at once":                       {token, client, issued, true},
-		"just before its end":           {token, client, issued.Add(TokenLifetime - 1), true},
-		"at its end":                    {token, client, issued.Add(TokenLifetime), false},
-		"of a client made anew":         {token, anew, issued.Add(time.Minute), false},
-		"of another account's client":   {token, moved, issued, false},
-		"of a secret that was removed":  {token, rotated, issued, false},
-		"of no secret, and it is there": {old, first, issued, true},
-		"of no secret, and it is gone":  {old, client, issued, false},
+		"at once":                        {token, client, issued, true},
+		"just before its end":            {token, client, issued.Add(TokenLifetime - 1), true},
+		"at its end":                     {token, client, issued.Add(TokenLifetime), false},
+		"of a client created again":      {token, recreated, issued.Add(time.Minute), false},
+		"of another account's client":    {token, moved, issued, false},
+		"of a secret that was removed":   {token, rotated, issued, false},
+		"of no secret, which exists":     {old, first, issued, true},
+		"of no secret, which is removed": {old, client, issued, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := test.token.good(test.client, test.now); got != test.want {
-				t.Errorf("good is %v", got)
+			if got := test.token.validFor(test.client, test.now); got != test.want {
+				t.Errorf("valid is %v", got)
 			}
 		})
 	}
@@ -137,7 +139,7 @@ func TestValidAddresses(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprintf("admin%d@example.is", i)
 	}
-	for name, list := range map[string][]string{"none": nil, "one": {"admin@example.is"}, "as many as there may be": many[:maxAdmins]} {
+	for name, list := range map[string][]string{"none": nil, "one": {"admin@example.is"}, "the largest number": many[:maxAdmins]} {
 		if err := validAddresses(list); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -150,5 +152,19 @@ func TestValidAddresses(t *testing.T) {
 		if err := validAddresses(list); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A secret is stored as in version 1, and authenticates its client. Tokens are stored in the same way.
+func TestGoldenSecret(t *testing.T) {
+	const secret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
+	golden := testenv.SameAsGolden(t, "testdata/secret-1.golden", []byte(hex.EncodeToString(digest(secret))+"\n"))
+	stored, err := hex.DecodeString(strings.TrimSpace(string(golden)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := Client{Secrets: []Secret{{ID: FirstSecret, Hash: stored}}}
+	if id, ok := client.matchSecret(secret); id != FirstSecret || !ok {
+		t.Errorf("%q, %v", id, ok)
 	}
 }

@@ -4,23 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/mail"
+	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
 	"github.com/innsigli/innsigli/storage"
 )
 
-// Options of a [Service]; the zero value is right for most.
+// Options configure a [Service]; the zero value is valid.
 type Options struct {
-	// Quota is the document storage of new accounts in bytes; 0 is
-	// [DefaultQuota].
+	// Quota is the document storage of new accounts in bytes; 0 is [DefaultQuota].
 	Quota int64
-	// Now tells the time; nil is the machine's clock.
+	// Now returns the time; nil is the machine's clock.
 	Now storage.Clock
 }
 
-// Service is the rules of accounts, clients and tokens over a [Store].
+// Service implements the rules of accounts, clients, tokens and the ledger on top of a [Store].
 type Service struct {
 	store Store
 	tx    storage.Transactor
@@ -28,7 +32,7 @@ type Service struct {
 	clock storage.Clock
 }
 
-// New returns a service over a store and the transactions that it takes part in.
+// New returns a service that keeps its records in store and writes them in transactions of tx.
 func New(store Store, tx storage.Transactor, opts Options) *Service {
 	if opts.Quota <= 0 {
 		opts.Quota = DefaultQuota
@@ -36,8 +40,8 @@ func New(store Store, tx storage.Transactor, opts Options) *Service {
 	return &Service{store: store, tx: tx, quota: opts.Quota, clock: opts.Now}
 }
 
-// CreateAccount makes an account with no payment method. Its name is 1 to 256
-// characters, else the error is [ErrInvalid].
+// CreateAccount creates an account without a payment method. The name must have 1 to 256 characters, else
+// the error is [ErrInvalid].
 func (s *Service) CreateAccount(ctx context.Context, name string) (Account, error) {
 	if err := validName(name); err != nil {
 		return Account{}, err
@@ -47,37 +51,37 @@ func (s *Service) CreateAccount(ctx context.Context, name string) (Account, erro
 		return s.store.AddAccount(ctx, a)
 	})
 	if err != nil {
-		return Account{}, fmt.Errorf("account: creating an account: %w", err)
+		return Account{}, fmt.Errorf("account: creating the account: %w", err)
 	}
 	return a, nil
 }
 
-// EnsureAccount makes an account with the ID given, a UUID, unless it is there already; then
-// it is returned as it is. Several servers may do so at once. Its name is 1 to 256
-// characters, else the error is [ErrInvalid].
+// EnsureAccount creates an account with the given ID, a UUID, or returns the account that has this ID
+// unchanged. Several servers may call it at the same time. The name must have 1 to 256 characters, else the
+// error is [ErrInvalid].
 func (s *Service) EnsureAccount(ctx context.Context, id, name string, paymentMethod bool) (Account, error) {
 	if err := errors.Join(validID(id), validName(name)); err != nil {
 		return Account{}, err
 	}
-	fresh := Account{ID: id, Name: name, PaymentMethod: paymentMethod, Quota: s.quota, CreatedAt: s.now(ctx)}
+	created := Account{ID: id, Name: name, PaymentMethod: paymentMethod, Quota: s.quota, CreatedAt: s.now(ctx)}
 	var a Account
-	err := s.ensure(ctx, func(ctx context.Context) error {
+	err := s.createOnce(ctx, func(ctx context.Context) error {
 		var err error
 		if a, err = s.store.Account(ctx, id); !errors.Is(err, storage.ErrNotFound) {
 			return err
 		}
-		a = fresh
+		a = created
 		return s.store.AddAccount(ctx, a)
 	})
 	if err != nil {
-		return Account{}, fault("making the account", err)
+		return Account{}, storeError("creating the account", err)
 	}
 	return a, nil
 }
 
-// ensure runs a function that adds a record which it did not find. When another server has
-// added it meanwhile, the function is run once more, and finds it.
-func (s *Service) ensure(ctx context.Context, f func(ctx context.Context) error) error {
+// createOnce runs f in a transaction; f adds a record if it does not find one. If another server added the
+// record at the same time, createOnce runs f again, which then finds it.
+func (s *Service) createOnce(ctx context.Context, f func(ctx context.Context) error) error {
 	err := s.tx.InTx(ctx, f)
 	if errors.Is(err, storage.ErrExists) {
 		err = s.tx.InTx(ctx, f)
@@ -85,32 +89,32 @@ func (s *Service) ensure(ctx context.Context, f func(ctx context.Context) error)
 	return err
 }
 
-// Account returns the account of that ID, or [ErrNotFound].
+// Account returns the account with the given ID, or [ErrNotFound].
 func (s *Service) Account(ctx context.Context, id string) (Account, error) {
 	a, err := s.store.Account(ctx, id)
 	if err != nil {
-		return Account{}, fault("reading the account", err)
+		return Account{}, storeError("reading the account", err)
 	}
 	return a, nil
 }
 
-// Accounts lists all accounts in the order of creation.
+// Accounts returns all accounts in the order of their creation.
 func (s *Service) Accounts(ctx context.Context) ([]Account, error) {
 	list, err := s.store.Accounts(ctx)
 	if err != nil {
-		return nil, fault("listing accounts", err)
+		return nil, storeError("listing accounts", err)
 	}
 	return list, nil
 }
 
-// SetPaymentMethod says whether the account has a payment method on file.
+// SetPaymentMethod records whether the account has a payment method. Error: [ErrNotFound].
 func (s *Service) SetPaymentMethod(ctx context.Context, id string, onFile bool) error {
 	return s.change(ctx, id, func(a *Account) { a.PaymentMethod = onFile })
 }
 
-// SetQuota sets the account's document storage in bytes, 0 or more: what
-// Account.Stored may come to before another document is refused. Documents already
-// stored stay, also when they are more.
+// SetQuota sets the account's document storage in bytes, 0 or more. A document that would take
+// Account.Stored above the quota is refused; documents that are stored already stay. Errors: [ErrInvalid],
+// [ErrNotFound].
 func (s *Service) SetQuota(ctx context.Context, id string, bytes int64) error {
 	if bytes < 0 {
 		return fmt.Errorf("%w: the quota is less than 0 bytes", ErrInvalid)
@@ -118,8 +122,8 @@ func (s *Service) SetQuota(ctx context.Context, id string, bytes int64) error {
 	return s.change(ctx, id, func(a *Account) { a.Quota = bytes })
 }
 
-// SetAdmins says who is told of trouble: at most 20 different addresses for mail, without names;
-// none is nobody. [ErrInvalid], [ErrNotFound].
+// SetAdmins sets the mail addresses that are notified of problems: at most 20 different addresses, without
+// display names. Errors: [ErrInvalid], [ErrNotFound].
 func (s *Service) SetAdmins(ctx context.Context, id string, addresses []string) error {
 	if err := validAddresses(addresses); err != nil {
 		return err
@@ -127,20 +131,65 @@ func (s *Service) SetAdmins(ctx context.Context, id string, addresses []string) 
 	return s.change(ctx, id, func(a *Account) { a.Admins = addresses })
 }
 
-func (s *Service) change(ctx context.Context, id string, set func(*Account)) error {
+// Close begins the deletion of an account. From then on the account gets no new clients and signing processes, and its
+// clients have no secrets, so that all servers refuse their tokens. Calling Close again removes secrets that were
+// added meanwhile. The first call calls onClose, unless nil, in the transaction that closes the account. Error:
+// [ErrNotFound].
+func (s *Service) Close(ctx context.Context, id string, onClose func(ctx context.Context) error) error {
+	err := s.tx.InTx(ctx, func(ctx context.Context) error {
+		a, err := s.store.Account(ctx, id)
+		if err != nil || !a.ClosedAt.IsZero() {
+			return err
+		}
+		a.ClosedAt = s.now(ctx)
+		if err := s.store.UpdateAccount(ctx, a); err != nil || onClose == nil {
+			return err
+		}
+		return onClose(ctx)
+	})
+	if err != nil {
+		return storeError("closing the account", err)
+	}
+	clients, err := s.Clients(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, client := range clients {
+		if err := s.removeSecrets(ctx, client.ID); err != nil && err != ErrNotFound {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeSecrets removes all secrets of a client.
+func (s *Service) removeSecrets(ctx context.Context, clientID string) error {
+	err := s.tx.InTx(ctx, func(ctx context.Context) error {
+		c, err := s.store.Client(ctx, clientID)
+		if err != nil || len(c.Secrets) == 0 {
+			return err
+		}
+		c.Secrets = nil
+		return s.store.UpdateClient(ctx, c)
+	})
+	return storeError("closing a client", err)
+}
+
+// change updates an account in a transaction.
+func (s *Service) change(ctx context.Context, id string, update func(*Account)) error {
 	err := s.tx.InTx(ctx, func(ctx context.Context) error {
 		a, err := s.store.Account(ctx, id)
 		if err != nil {
 			return err
 		}
-		set(&a)
+		update(&a)
 		return s.store.UpdateAccount(ctx, a)
 	})
-	return fault("changing the account", err)
+	return storeError("changing the account", err)
 }
 
-// fault puts the store's error into this package's words.
-func fault(doing string, err error) error {
+// storeError converts an error of the store to an error of this package.
+func storeError(doing string, err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -154,3 +203,58 @@ func fault(doing string, err error) error {
 }
 
 func (s *Service) now(ctx context.Context) time.Time { return s.clock.Now(ctx) }
+
+// Limits of what callers pass. Names have as many characters as those of participants (spec 4.1).
+const (
+	maxNameLen       = 256 // characters; bytes for a mail address
+	maxCredentialLen = 256 // bytes of a client id or secret
+	maxAdmins        = 20
+)
+
+// validName applies spec 1.2: a name of white space alone is missing, and control characters are refused.
+func validName(name string) error {
+	switch {
+	case strings.TrimSpace(name) == "":
+		return fmt.Errorf("%w: the name is missing", ErrInvalid)
+	case !utf8.ValidString(name), strings.ContainsFunc(name, unicode.IsControl):
+		return fmt.Errorf("%w: the name has control characters or is not UTF-8", ErrInvalid)
+	case utf8.RuneCountInString(name) > maxNameLen:
+		return fmt.Errorf("%w: the name is longer than %d characters", ErrInvalid, maxNameLen)
+	}
+	return nil
+}
+
+func validAddresses(list []string) error {
+	if len(list) > maxAdmins {
+		return fmt.Errorf("%w: more than %d admins", ErrInvalid, maxAdmins)
+	}
+	for i, text := range list {
+		a, err := mail.ParseAddress(text)
+		if err != nil || a.Address != text || len(text) > maxNameLen {
+			return fmt.Errorf("%w: admin %d is no address for mail, such as admin@example.is", ErrInvalid, i+1)
+		}
+		if slices.ContainsFunc(list[:i], func(other string) bool { return strings.EqualFold(other, text) }) {
+			return fmt.Errorf("%w: admin %d is listed twice", ErrInvalid, i+1)
+		}
+	}
+	return nil
+}
+
+// validID accepts the canonical form of a UUID only, since ids are compared as strings.
+func validID(id string) error {
+	if parsed, err := uuid.Parse(id); err != nil || parsed.String() != id {
+		return fmt.Errorf("%w: the account's id is not a UUID in lower case", ErrInvalid)
+	}
+	return nil
+}
+
+// validCredential applies RFC 6749 A.1 and A.2: ids and secrets consist of printable ASCII characters.
+func validCredential(field, value string) error {
+	if value == "" || len(value) > maxCredentialLen {
+		return fmt.Errorf("%w: the %s is not 1 to %d characters", ErrInvalid, field, maxCredentialLen)
+	}
+	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return fmt.Errorf("%w: the %s has characters other than printable ASCII", ErrInvalid, field)
+	}
+	return nil
+}

@@ -13,10 +13,12 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/innsigli/innsigli/account"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 	"github.com/innsigli/innsigli/storage/bolt"
+	"github.com/innsigli/innsigli/storage/postgres"
 )
 
-// fixture is a service over an empty store.
+// fixture is a service with an empty store.
 type fixture struct {
 	*testing.T
 	*account.Service
@@ -24,7 +26,7 @@ type fixture struct {
 	path string
 }
 
-// bubble runs a test in which time is made of nothing.
+// bubble runs a test with a fixture in a synctest bubble.
 func bubble(t *testing.T, test func(f fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -36,6 +38,29 @@ func bubble(t *testing.T, test func(f fixture)) {
 		defer db.Close()
 		test(fixture{t, account.New(db.Accounts(), db, account.Options{}), db, path})
 	})
+}
+
+func TestMain(m *testing.M) { postgrestest.Main(m) }
+
+// newDatabase returns the URL of a Postgres database with tables.
+func newDatabase(t *testing.T) string {
+	t.Helper()
+	url := postgrestest.Database(t)
+	if _, _, err := postgres.Migrate(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	return url
+}
+
+// newServer returns a service as another server has it, with connections of its own to the database.
+func newServer(t *testing.T, url string) *account.Service {
+	t.Helper()
+	db, err := postgres.Open(t.Context(), url, postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return account.New(db.Accounts(), db, account.Options{})
 }
 
 func (f fixture) account(name string) account.Account {
@@ -72,7 +97,33 @@ func (f fixture) refuses(token string) {
 	}
 }
 
-func TestAnAccount(t *testing.T) {
+// storedClient returns the client as it is stored.
+func (f fixture) storedClient(c account.Client) account.Client {
+	f.Helper()
+	found, err := f.db.Accounts().Client(f.Context(), c.ID)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return found
+}
+
+func (f fixture) addSecret(c account.Client) (id, value string) {
+	f.Helper()
+	added, value, err := f.AddSecret(f.Context(), c.ID)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return added.ID, value
+}
+
+func (f fixture) accepts(token string) {
+	f.Helper()
+	if _, err := f.Authenticate(f.Context(), token); err != nil {
+		f.Errorf("Authenticate: %v", err)
+	}
+}
+
+func TestAccount(t *testing.T) {
 	bubble(t, func(f fixture) {
 		a := f.account("Íslenskt fyrirtæki ehf.")
 		if _, err := uuid.Parse(a.ID); err != nil {
@@ -94,23 +145,20 @@ func TestAnAccount(t *testing.T) {
 		if got, err := f.Account(f.Context(), a.ID); err != nil || got.Quota != 5 {
 			f.Errorf("Account: %v, %v", got, err)
 		}
-	})
-}
-
-func TestQuotaOfNewAccounts(t *testing.T) {
-	bubble(t, func(f fixture) {
-		s := account.New(f.db.Accounts(), f.db, account.Options{Quota: 7})
-		if a, err := s.CreateAccount(f.Context(), "a"); err != nil || a.Quota != 7 {
-			f.Errorf("CreateAccount: %v, %v", a, err)
+		other := account.New(f.db.Accounts(), f.db, account.Options{Quota: 7})
+		if a, err := other.CreateAccount(f.Context(), "a"); err != nil || a.Quota != 7 {
+			f.Errorf("with another default quota: %v, %v", a, err)
 		}
 	})
 }
 
-func TestAnUnknownAccountOrClient(t *testing.T) {
+func TestUnknownAccountOrClient(t *testing.T) {
 	bubble(t, func(f fixture) {
 		_, _, created := f.CreateClient(f.Context(), uuid.NewString(), "client", nil)
 		_, ensured := f.EnsureClient(f.Context(), account.Client{ID: "id", AccountID: uuid.NewString(), Name: "client"}, "secret")
 		_, read := f.Account(f.Context(), uuid.NewString())
+		_, _, added := f.AddSecret(f.Context(), "unknown")
+		_, listed := f.Secrets(f.Context(), "unknown")
 		_, terms := f.Terms(f.Context(), uuid.NewString())
 		_, statement := f.Statement(f.Context(), uuid.NewString(), time.Now())
 		for name, err := range map[string]error{
@@ -120,7 +168,11 @@ func TestAnUnknownAccountOrClient(t *testing.T) {
 			"SetPaymentMethod": f.SetPaymentMethod(f.Context(), uuid.NewString(), true),
 			"SetQuota":         f.SetQuota(f.Context(), uuid.NewString(), 1),
 			"SetAdmins":        f.SetAdmins(f.Context(), uuid.NewString(), nil),
-			"DeleteClient":     f.DeleteClient(f.Context(), "nobody"),
+			"DeleteClient":     f.DeleteClient(f.Context(), "unknown"),
+			"AddSecret":        added,
+			"Secrets":          listed,
+			"RemoveSecret":     f.RemoveSecret(f.Context(), "unknown", account.FirstSecret),
+			"Close":            f.Close(f.Context(), uuid.NewString(), nil),
 			"Signed":           f.Signed(f.Context(), uuid.NewString(), "request", true, time.Now()),
 			"Stored":           f.Stored(f.Context(), uuid.NewString(), 1),
 			"Terms":            terms,
@@ -162,92 +214,8 @@ func TestNames(t *testing.T) {
 	})
 }
 
-func TestClientsOfAnAccount(t *testing.T) {
-	bubble(t, func(f fixture) {
-		owner, other := f.account("owner"), f.account("other")
-		var names []string
-		for _, name := range []string{"b", "a", "c"} {
-			if _, _, err := f.CreateClient(f.Context(), owner.ID, name, nil); err != nil {
-				f.Fatal(err)
-			}
-			if _, _, err := f.CreateClient(f.Context(), other.ID, "x", nil); err != nil {
-				f.Fatal(err)
-			}
-		}
-		list, err := f.Clients(f.Context(), owner.ID)
-		for _, c := range list {
-			names = append(names, c.Name)
-		}
-		if diff := cmp.Diff([]string{"b", "a", "c"}, names); diff != "" || err != nil {
-			f.Errorf("%v, clients (-want +got):\n%s", err, diff)
-		}
-	})
-}
-
-func TestAScopeThatDoesNotExist(t *testing.T) {
-	bubble(t, func(f fixture) {
-		_, _, err := f.CreateClient(f.Context(), f.account("a").ID, "client", []string{account.ScopePortalRead, "admin"})
-		if !errors.Is(err, account.ErrInvalidScope) {
-			f.Errorf("CreateClient: %v", err)
-		}
-	})
-}
-
-func TestEnsureClient(t *testing.T) {
-	bubble(t, func(f fixture) {
-		owner, other := f.account("owner"), f.account("other")
-		c := account.Client{ID: "my:client", AccountID: owner.ID, Name: "mine", Scopes: account.Scopes()}
-		made, err := f.EnsureClient(f.Context(), c, "my secret")
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.issue(made, "my secret")
-		made = f.asStored(made) // which says that it was used
-		time.Sleep(time.Minute)
-		again, err := f.EnsureClient(f.Context(), c, "my secret")
-		if diff := cmp.Diff(made, again); diff != "" || err != nil {
-			f.Errorf("%v, again (-first +second):\n%s", err, diff)
-		}
-		if _, err := f.EnsureClient(f.Context(), c, "another secret"); !errors.Is(err, account.ErrExists) {
-			f.Errorf("another secret: %v", err)
-		}
-		c.AccountID = other.ID
-		if _, err := f.EnsureClient(f.Context(), c, "my secret"); !errors.Is(err, account.ErrExists) {
-			f.Errorf("another account: %v", err)
-		}
-	})
-}
-
-// RFC 6749 A.1, A.2
-func TestCredentialsOfTheOperator(t *testing.T) {
-	bubble(t, func(f fixture) {
-		owner := f.account("owner")
-		for value, want := range map[string]error{
-			"!~ :%":                  nil,
-			strings.Repeat("a", 256): nil,
-			strings.Repeat("a", 257): account.ErrInvalid,
-			"":                       account.ErrInvalid,
-			"á":                      account.ErrInvalid,
-			"a\n":                    account.ErrInvalid,
-			"\x7f":                   account.ErrInvalid,
-		} {
-			c := account.Client{ID: "id of " + value, AccountID: owner.ID, Name: "client"}
-			if len(value) < 250 && value != "" {
-				if _, err := f.EnsureClient(f.Context(), c, "secret"); !errors.Is(err, want) {
-					f.Errorf("id %q: %v", c.ID, err)
-				}
-			}
-			c.ID = uuid.NewString()
-			if _, err := f.EnsureClient(f.Context(), c, value); !errors.Is(err, want) {
-				f.Errorf("secret %q: %v", value, err)
-			}
-		}
-	})
-}
-
-// What the database answers reaches the caller, and nobody is let in or turned
-// away for it.
-func TestAStoreThatFails(t *testing.T) {
+// Errors of the store are returned, and are not errors of the client or the token.
+func TestStoreFails(t *testing.T) {
 	bubble(t, func(f fixture) {
 		c, secret := f.client()
 		token := f.issue(c, secret).Value
@@ -288,6 +256,73 @@ func TestCreatingJoinsTheTransaction(t *testing.T) {
 		}
 		if list, err := f.Accounts(f.Context()); err != nil || len(list) != 0 {
 			f.Errorf("Accounts: %v, %v", list, err)
+		}
+	})
+}
+
+const someID = "6f0a4c39-9b4c-4e3c-8e0e-0123456789ab"
+
+func TestEnsureAccount(t *testing.T) {
+	bubble(t, func(f fixture) {
+		first, err := f.EnsureAccount(f.Context(), someID, "sandbox", true)
+		if err != nil || first.ID != someID || first.Name != "sandbox" || !first.PaymentMethod || first.Quota != account.DefaultQuota {
+			f.Fatal(first, err)
+		}
+		if err := f.SetPaymentMethod(f.Context(), someID, false); err != nil {
+			f.Fatal(err)
+		}
+		first.PaymentMethod = false
+		again, err := f.EnsureAccount(f.Context(), someID, "another name", true)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if diff := cmp.Diff(first, again); diff != "" {
+			f.Error("an existing account was changed (-want +got):", diff)
+		}
+		for _, a := range []struct{ id, name string }{{"", "name"}, {"no uuid", "name"}, {"6F0A4C39-9B4C-4E3C-8E0E-0123456789AB", "name"}, {someID, ""}} {
+			if _, err := f.EnsureAccount(f.Context(), a.id, a.name, false); !errors.Is(err, account.ErrInvalid) {
+				f.Errorf("%q, %q: %v", a.id, a.name, err)
+			}
+		}
+	})
+}
+
+// A closed account has no valid tokens, and gets no new clients and no terms. Closing it again removes secrets that
+// were added meanwhile.
+func TestClose(t *testing.T) {
+	bubble(t, func(f fixture) {
+		c, secret := f.client()
+		token, calls := f.issue(c, secret).Value, 0
+		onClose := func(context.Context) error { calls++; return nil }
+		refused := errors.New("refused")
+		if err := f.Close(f.Context(), c.AccountID, func(context.Context) error { return refused }); !errors.Is(err, refused) {
+			f.Errorf("Close: %v", err)
+		}
+		f.accepts(token)
+		for range 2 {
+			if err := f.Close(f.Context(), c.AccountID, onClose); err != nil {
+				f.Error(err)
+			}
+			f.refuses(token)
+			if _, err := f.Issue(f.Context(), c.ID, secret, nil); !errors.Is(err, account.ErrInvalidClient) {
+				f.Errorf("Issue: %v", err)
+			}
+			_, added := f.addSecret(c)
+			token, secret = f.issue(c, added).Value, added
+		}
+		if err := f.Close(f.Context(), c.AccountID, nil); err != nil || calls != 1 {
+			f.Errorf("Close: %v after %d calls", err, calls)
+		}
+		f.refuses(token)
+		_, _, created := f.CreateClient(f.Context(), c.AccountID, "client", nil)
+		_, terms := f.Terms(f.Context(), c.AccountID)
+		for name, err := range map[string]error{"CreateClient": created, "Terms": terms} {
+			if !errors.Is(err, account.ErrClosed) {
+				f.Errorf("%s: %v", name, err)
+			}
+		}
+		if a, err := f.Account(f.Context(), c.AccountID); err != nil || !a.ClosedAt.Equal(time.Now()) {
+			f.Errorf("%v, closed at %v", err, a.ClosedAt)
 		}
 	})
 }

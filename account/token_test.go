@@ -15,7 +15,7 @@ import (
 	"github.com/innsigli/innsigli/account"
 )
 
-func TestATokenSpeaksForItsClient(t *testing.T) {
+func TestAuthenticate(t *testing.T) {
 	bubble(t, func(f fixture) {
 		c, secret := f.client(account.ScopePortalRead, account.ScopeSignatures)
 		token, err := f.Issue(f.Context(), c.ID, secret, []string{account.ScopeSignatures})
@@ -35,8 +35,8 @@ func TestATokenSpeaksForItsClient(t *testing.T) {
 	})
 }
 
-// The machine that made the client was ahead of the one that issues the token.
-func TestATokenOfAClientFromTheFuture(t *testing.T) {
+// The clock of the server that created the client is ahead of the clock of the one that issues the token.
+func TestClientWithALaterClock(t *testing.T) {
 	bubble(t, func(f fixture) {
 		c, secret := f.client()
 		c.ID, c.CreatedAt = uuid.NewString(), c.CreatedAt.Add(2*time.Second)
@@ -49,7 +49,7 @@ func TestATokenOfAClientFromTheFuture(t *testing.T) {
 	})
 }
 
-func TestATokenWithoutScopes(t *testing.T) {
+func TestTokenWithoutScopes(t *testing.T) {
 	bubble(t, func(f fixture) {
 		c, secret := f.client()
 		caller, err := f.Authenticate(f.Context(), f.issue(c, secret).Value)
@@ -62,7 +62,7 @@ func TestATokenWithoutScopes(t *testing.T) {
 	})
 }
 
-func TestIssueToNobody(t *testing.T) {
+func TestIssueInvalidClient(t *testing.T) {
 	bubble(t, func(f fixture) {
 		c, secret := f.client(account.Scopes()...)
 		other, otherSecret := f.client()
@@ -84,7 +84,7 @@ func TestIssueToNobody(t *testing.T) {
 	})
 }
 
-func TestATokenEnds(t *testing.T) {
+func TestTokenExpires(t *testing.T) {
 	bubble(t, func(f fixture) {
 		c, secret := f.client()
 		token := f.issue(c, secret).Value
@@ -97,7 +97,7 @@ func TestATokenEnds(t *testing.T) {
 	})
 }
 
-func TestATokenThatIsNone(t *testing.T) {
+func TestInvalidTokens(t *testing.T) {
 	bubble(t, func(f fixture) {
 		c, secret := f.client()
 		token := f.issue(c, secret).Value
@@ -125,7 +125,7 @@ func TestTokensEndWithTheirClient(t *testing.T) {
 		}
 		f.refuses(token)
 		time.Sleep(time.Second)
-		ensure() // the same id and secret, and yet another client
+		ensure() // another client with the same id and secret
 		f.refuses(token)
 		if _, err := f.Authenticate(f.Context(), f.issue(c, "secret").Value); err != nil {
 			f.Error(err)
@@ -133,26 +133,26 @@ func TestTokensEndWithTheirClient(t *testing.T) {
 	})
 }
 
-func TestSweepTakesExpiredTokens(t *testing.T) {
+func TestSweepDeletesExpiredTokens(t *testing.T) {
 	bubble(t, func(f fixture) {
 		c, secret := f.client()
 		f.issue(c, secret)
 		f.issue(c, secret)
 		time.Sleep(30 * time.Minute)
-		young := f.issue(c, secret).Value
+		valid := f.issue(c, secret).Value
 		time.Sleep(30 * time.Minute)
 		for _, want := range []int{2, 0} {
 			if n, err := f.Sweep(f.Context()); err != nil || n != want {
 				f.Errorf("Sweep: %d, %v, want %d", n, err, want)
 			}
 		}
-		if _, err := f.Authenticate(f.Context(), young); err != nil {
+		if _, err := f.Authenticate(f.Context(), valid); err != nil {
 			f.Error(err)
 		}
 	})
 }
 
-// The store has hashes alone: nothing in a copy of it is accepted as a token or a secret (spec 2.1).
+// The store has hashes only (spec 2.1).
 func TestNoSecretIsStored(t *testing.T) {
 	bubble(t, func(f fixture) {
 		c, secret := f.client(account.Scopes()...)
@@ -168,4 +168,136 @@ func TestNoSecretIsStored(t *testing.T) {
 			f.Error("the secret or the token is in the file")
 		}
 	})
+}
+
+// RFC 7009 2.1 and 2.2.
+func TestRevoke(t *testing.T) {
+	bubble(t, func(f fixture) {
+		c, secret := f.client()
+		colleague, theirs, err := f.CreateClient(f.Context(), c.AccountID, "colleague", nil)
+		if err != nil {
+			f.Fatal(err)
+		}
+		stranger, strangers := f.client()
+		token, other := f.issue(c, secret).Value, f.issue(c, secret).Value
+		for name, test := range map[string]struct {
+			id, secret, token string
+			want              error
+		}{
+			"a wrong secret":             {c.ID, theirs, token, account.ErrInvalidClient},
+			"an unknown client":          {"unknown", secret, token, account.ErrInvalidClient},
+			"a client of the account":    {colleague.ID, theirs, token, account.ErrOtherClient},
+			"a client of another one":    {stranger.ID, strangers, token, nil},
+			"an unknown token":           {c.ID, secret, "none", nil},
+			"an empty token":             {c.ID, secret, "", nil},
+			"the secret, as a token":     {c.ID, secret, secret, nil},
+			"the token's hash, likewise": {c.ID, secret, string(f.storedClient(c).Secrets[0].Hash), nil},
+		} {
+			if err := f.Revoke(f.Context(), test.id, test.secret, test.token); !errors.Is(err, test.want) {
+				f.Errorf("%s: %v, want %v", name, err, test.want)
+			}
+			f.accepts(token)
+		}
+		for range 2 { // revoking a revoked token is no error
+			if err := f.Revoke(f.Context(), c.ID, secret, token); err != nil {
+				f.Error(err)
+			}
+			f.refuses(token)
+		}
+		f.accepts(other)
+		time.Sleep(account.TokenLifetime)
+		if err := f.Revoke(f.Context(), c.ID, secret, other); err != nil {
+			f.Error(err)
+		}
+	})
+}
+
+// counting is a store that counts calls.
+type counting struct {
+	account.Store
+	clients, others int
+}
+
+func (s *counting) Client(ctx context.Context, id string) (account.Client, error) {
+	s.clients++
+	return s.Store.Client(ctx, id)
+}
+
+func (s *counting) AddToken(ctx context.Context, t account.TokenRecord) error {
+	s.others++
+	return s.Store.AddToken(ctx, t)
+}
+
+func (s *counting) UpdateClient(ctx context.Context, c account.Client) error {
+	s.others++
+	return s.Store.UpdateClient(ctx, c)
+}
+
+func (s *counting) Token(ctx context.Context, hash []byte) (account.TokenRecord, error) {
+	s.others++
+	return s.Store.Token(ctx, hash)
+}
+
+// A wrong secret causes one read of the client, whether the client exists or not, and no write. A thousand wrong
+// secrets do not lock the client.
+func TestWrongSecrets(t *testing.T) {
+	bubble(t, func(f fixture) {
+		c, secret := f.client()
+		two, _ := f.client()
+		f.addSecret(two)
+		for name, id := range map[string]string{"a client": c.ID, "one with two secrets": two.ID, "unknown": "unknown"} {
+			store := &counting{Store: f.db.Accounts()}
+			s := account.New(store, f.db, account.Options{})
+			_, issued := s.Issue(f.Context(), id, "wrong", nil)
+			revoked := s.Revoke(f.Context(), id, "wrong", "token")
+			if !errors.Is(issued, account.ErrInvalidClient) || !errors.Is(revoked, account.ErrInvalidClient) {
+				f.Errorf("%s: %v, %v", name, issued, revoked)
+			}
+			if issued.Error() != account.ErrInvalidClient.Error() || store.clients != 2 || store.others != 0 {
+				f.Errorf("%s: %v after %d and %d calls", name, issued, store.clients, store.others)
+			}
+		}
+		for range 1000 {
+			_, _ = f.Issue(f.Context(), c.ID, "wrong", nil)
+		}
+		f.accepts(f.issue(c, secret).Value)
+	})
+}
+
+// When one server has invalidated a token, the others refuse it.
+func TestTokensEndOnEveryServer(t *testing.T) {
+	url := newDatabase(t)
+	here, there := newServer(t, url), newServer(t, url)
+	if _, err := here.EnsureAccount(t.Context(), someID, "owner", false); err != nil {
+		t.Fatal(err)
+	}
+	c, first, err := here.CreateClient(t.Context(), someID, "client", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, second, err := here.AddSecret(t.Context(), c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		secret string
+		end    func(token string) error
+	}{
+		"revoked":                {second, func(token string) error { return here.Revoke(t.Context(), c.ID, second, token) }},
+		"its secret was removed": {first, func(string) error { return here.RemoveSecret(t.Context(), c.ID, account.FirstSecret) }},
+	} {
+		token, err := there.Issue(t.Context(), c.ID, test.secret, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := there.Authenticate(t.Context(), token.Value); err != nil {
+			t.Errorf("%s, before: %v", name, err)
+		}
+		if err := test.end(token.Value); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := there.Authenticate(t.Context(), token.Value); !errors.Is(err, account.ErrInvalidToken) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

@@ -11,50 +11,48 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// sweepLimit bounds the work of one Sweep.
+// sweepLimit is the largest number of signals that one call of Sweep deletes.
 const sweepLimit = 1000
 
-// Store keeps signals by ID.
+// Store stores signals by ID.
 //
-// Methods that write join the transaction of their context and answer
-// storage.ErrNoTx outside one. A signal read in a transaction stays as it was
-// read until that transaction ends, but for what the transaction itself writes:
-// of two requests that take a signal at once, one reads what the other wrote.
+// Methods that write join the transaction of their context and return storage.ErrNoTx outside one. A signal
+// that a transaction has read is not changed by others until the transaction ends: if two requests take a
+// signal at the same time, one of them reads what the other wrote.
 type Store interface {
-	// Signal answers storage.ErrNotFound when there is none.
+	// Signal returns storage.ErrNotFound if no signal has the ID.
 	Signal(ctx context.Context, id string) (Signal, error)
-	// AddSignal answers storage.ErrExists when the ID is taken.
+	// AddSignal returns storage.ErrExists if the ID is taken.
 	AddSignal(ctx context.Context, s Signal) error
-	// UpdateSignal replaces the signal of that ID; storage.ErrNotFound when there
-	// is none.
+	// UpdateSignal replaces the signal with s.ID; storage.ErrNotFound.
 	UpdateSignal(ctx context.Context, s Signal) error
-	// DeleteSignal removes the signal of that ID; storage.ErrNotFound when there is none.
+	// DeleteSignal removes the signal with the ID; storage.ErrNotFound.
 	DeleteSignal(ctx context.Context, id string) error
-	// DeleteUnusedSignals deletes signals whose UsedAt is the time given or
-	// before, at most limit of them, and says how many.
+	// DeleteUnusedSignals deletes up to limit signals whose UsedAt is lastUse or earlier, and returns how many
+	// it deleted.
 	DeleteUnusedSignals(ctx context.Context, lastUse time.Time, limit int) (int, error)
 }
 
-// Service is the rules of busy signals over a [Store]. Its methods may be called
-// from several goroutines.
+// Service implements the rules of busy signals on top of a [Store]. Its methods may be called from several
+// goroutines.
 type Service struct {
 	store Store
 	tx    storage.Transactor
 	clock storage.Clock
 }
 
-// Options of a [Service]; the zero value is right for most.
+// Options configure a [Service]; the zero value is valid.
 type Options struct {
-	// Now tells the time; nil is the machine's clock.
+	// Now returns the time; nil is the machine's clock.
 	Now storage.Clock
 }
 
-// New returns a service over a store and the transactions that it takes part in.
+// New returns a service that keeps its signals in store and writes them in transactions of tx.
 func New(store Store, tx storage.Transactor, o Options) *Service {
 	return &Service{store: store, tx: tx, clock: o.Now}
 }
 
-// Create makes a free signal of the account and returns its id.
+// Create creates a signal of the account and returns its id.
 func (s *Service) Create(ctx context.Context, account string) (string, error) {
 	now := s.now(ctx)
 	signal := Signal{ID: uuid.NewString(), Account: account, CreatedAt: now, UsedAt: now}
@@ -67,9 +65,8 @@ func (s *Service) Create(ctx context.Context, account string) (string, error) {
 	return signal.ID, nil
 }
 
-// Take lets the request h hold the account's signal from now on. A request that
-// holds it already may take it again. Errors: [ErrNotFound], also for another
-// account's signal, and [HeldError].
+// Take takes the account's signal for the request h. A request that holds the signal may take it again.
+// Errors: [ErrNotFound], also for a signal of another account, and [*HeldError].
 func (s *Service) Take(ctx context.Context, account, id string, h Holder) error {
 	return s.tx.InTx(ctx, func(ctx context.Context) error {
 		now := s.now(ctx)
@@ -83,7 +80,7 @@ func (s *Service) Take(ctx context.Context, account, id string, h Holder) error 
 		if signal.Account != account || signal.expired(now) {
 			return ErrNotFound
 		}
-		signal, err = signal.taken(h, now)
+		signal, err = signal.take(h, now)
 		if err != nil {
 			return err
 		}
@@ -91,9 +88,8 @@ func (s *Service) Take(ctx context.Context, account, id string, h Holder) error 
 	})
 }
 
-// Release frees the signal if the request holderID still holds it. Otherwise it
-// does nothing, and that is no error: holds end by themselves, and another
-// request may have taken the signal since.
+// Release releases the signal if the request holderID took it last. Otherwise it does nothing and returns nil:
+// the hold may have expired, and another request may have taken the signal since.
 func (s *Service) Release(ctx context.Context, id, holderID string) error {
 	return s.tx.InTx(ctx, func(ctx context.Context) error {
 		signal, err := s.store.Signal(ctx, id)
@@ -103,7 +99,7 @@ func (s *Service) Release(ctx context.Context, id, holderID string) error {
 		if err != nil {
 			return fmt.Errorf("busysignal: reading %q: %w", id, err)
 		}
-		if !signal.heldBy(holderID) {
+		if !signal.lastTakenBy(holderID) {
 			return nil
 		}
 		signal.Holder = nil
@@ -111,11 +107,11 @@ func (s *Service) Release(ctx context.Context, id, holderID string) error {
 	})
 }
 
-// Sweep deletes signals that nobody has used for a year, a bounded number at a
-// time, and says how many; when there were any, there may be more.
+// Sweep deletes one bounded batch of signals that were not used for a year, and returns how many it deleted; if
+// it deleted any, there may be more.
 func (s *Service) Sweep(ctx context.Context) (swept int, err error) {
 	err = s.tx.InTx(ctx, func(ctx context.Context) error {
-		swept, err = s.store.DeleteUnusedSignals(ctx, lastUse(s.now(ctx)), sweepLimit)
+		swept, err = s.store.DeleteUnusedSignals(ctx, expiryCutoff(s.now(ctx)), sweepLimit)
 		return err
 	})
 	if err != nil {

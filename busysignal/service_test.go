@@ -15,7 +15,7 @@ import (
 	"github.com/innsigli/innsigli/storage/bolt"
 )
 
-// bubble runs a test in which time is made of nothing.
+// bubble runs a test with an empty store in a synctest bubble.
 func bubble(t *testing.T, test func(t *testing.T, s *busysignal.Service, db *bolt.DB)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -34,18 +34,21 @@ func create(t *testing.T, s *busysignal.Service) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := uuid.Parse(id); err != nil {
+		t.Error(err)
+	}
 	return id
 }
 
-// take takes the signal for a request and answers whether it was refused.
-func take(t *testing.T, s *busysignal.Service, id, request string) (refused bool) {
+// take takes the signal for a request and reports whether another request holds it.
+func take(t *testing.T, s *busysignal.Service, id, request string) (held bool) {
 	t.Helper()
 	err := s.Take(t.Context(), "account", id, busysignal.Holder{ID: request})
-	var held *busysignal.HeldError
-	if err != nil && !errors.As(err, &held) {
+	var heldErr *busysignal.HeldError
+	if err != nil && !errors.As(err, &heldErr) {
 		t.Fatalf("Take: %v", err)
 	}
-	return held != nil
+	return heldErr != nil
 }
 
 func release(t *testing.T, s *busysignal.Service, id, request string) {
@@ -55,15 +58,7 @@ func release(t *testing.T, s *busysignal.Service, id, request string) {
 	}
 }
 
-func TestASignalIsAUUID(t *testing.T) {
-	bubble(t, func(t *testing.T, s *busysignal.Service, _ *bolt.DB) {
-		if _, err := uuid.Parse(create(t, s)); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-func TestOneRequestHoldsASignal(t *testing.T) {
+func TestTakeHeldSignal(t *testing.T) {
 	bubble(t, func(t *testing.T, s *busysignal.Service, _ *bolt.DB) {
 		id, user := create(t, s), "anna"
 		if err := s.Take(t.Context(), "account", id, busysignal.Holder{ID: "1", UserID: &user}); err != nil {
@@ -83,7 +78,7 @@ func TestOneRequestHoldsASignal(t *testing.T) {
 	})
 }
 
-func TestAHoldEndsAfterFiveMinutes(t *testing.T) {
+func TestHoldTimeout(t *testing.T) {
 	bubble(t, func(t *testing.T, s *busysignal.Service, _ *bolt.DB) {
 		id := create(t, s)
 		take(t, s, id, "1")
@@ -97,14 +92,14 @@ func TestAHoldEndsAfterFiveMinutes(t *testing.T) {
 		if take(t, s, id, "2") {
 			t.Error("held after 5 minutes")
 		}
-		release(t, s, id, "1") // too late, and not its own any more
+		release(t, s, id, "1") // its hold has expired, and the signal was taken again
 		if !take(t, s, id, "3") {
-			t.Error("the request before has freed it")
+			t.Error("a request whose hold has expired released the signal")
 		}
 	})
 }
 
-func TestReleaseFreesForTheHolderAlone(t *testing.T) {
+func TestReleaseByAnotherRequest(t *testing.T) {
 	bubble(t, func(t *testing.T, s *busysignal.Service, _ *bolt.DB) {
 		id := create(t, s)
 		release(t, s, id, "1")
@@ -112,7 +107,7 @@ func TestReleaseFreesForTheHolderAlone(t *testing.T) {
 		take(t, s, id, "1")
 		release(t, s, id, "2")
 		if !take(t, s, id, "2") {
-			t.Error("another has freed it")
+			t.Error("another request released the signal")
 		}
 		release(t, s, id, "1")
 		if take(t, s, id, "2") {
@@ -122,7 +117,7 @@ func TestReleaseFreesForTheHolderAlone(t *testing.T) {
 }
 
 // spec 1.7
-func TestAnotherAccountsSignalDoesNotExist(t *testing.T) {
+func TestSignalOfAnotherAccount(t *testing.T) {
 	bubble(t, func(t *testing.T, s *busysignal.Service, _ *bolt.DB) {
 		id := create(t, s)
 		take(t, s, id, "1")
@@ -136,7 +131,7 @@ func TestAnotherAccountsSignalDoesNotExist(t *testing.T) {
 }
 
 // spec 3.11
-func TestASignalLivesAYearAfterItsLastUse(t *testing.T) {
+func TestSignalExpiresAfterAYear(t *testing.T) {
 	bubble(t, func(t *testing.T, s *busysignal.Service, _ *bolt.DB) {
 		used, unused := create(t, s), create(t, s)
 		time.Sleep(300 * 24 * time.Hour)
@@ -176,13 +171,13 @@ func TestTakeJoinsTheTransaction(t *testing.T) {
 			t.Errorf("InTx: %v", err)
 		}
 		if take(t, s, id, "2") {
-			t.Error("a refused start holds the signal")
+			t.Error("a transaction that failed holds the signal")
 		}
 	})
 }
 
-// An end that releases a signal which is gone still is stored.
-func TestReleasingNothingSpoilsNoTransaction(t *testing.T) {
+// Releasing a deleted signal does not fail the transaction.
+func TestReleaseDeletedSignal(t *testing.T) {
 	bubble(t, func(t *testing.T, s *busysignal.Service, db *bolt.DB) {
 		err := db.InTx(t.Context(), func(ctx context.Context) error {
 			return s.Release(ctx, uuid.NewString(), "1")
@@ -193,7 +188,7 @@ func TestReleasingNothingSpoilsNoTransaction(t *testing.T) {
 	})
 }
 
-func TestOfManyThatTakeASignalOneHoldsIt(t *testing.T) {
+func TestConcurrentTake(t *testing.T) {
 	bubble(t, func(t *testing.T, s *busysignal.Service, _ *bolt.DB) {
 		id := create(t, s)
 		won := make(chan string, 20)
@@ -216,8 +211,8 @@ func TestOfManyThatTakeASignalOneHoldsIt(t *testing.T) {
 	})
 }
 
-// The service acts at the time of its clock: a hold of ten minutes is over when the clock has been moved on.
-func TestClockThatIsMoved(t *testing.T) {
+// The service uses the time of Options.Now: a hold has expired when this clock was moved by an hour.
+func TestClock(t *testing.T) {
 	bubble(t, func(t *testing.T, _ *busysignal.Service, db *bolt.DB) {
 		now := time.Now()
 		s := busysignal.New(db.BusySignals(), db, busysignal.Options{Now: func(context.Context) time.Time { return now }})

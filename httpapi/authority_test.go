@@ -22,7 +22,7 @@ import (
 func at(t *testing.T) (*server, *x509.Certificate) {
 	t.Helper()
 	s := start(t, wiring{})
-	if err := s.people.At(t.Context(), s.url); err != nil {
+	if err := s.people.SetBaseURL(t.Context(), s.url); err != nil {
 		t.Fatal(err)
 	}
 	c := s.signer(t)
@@ -192,7 +192,7 @@ func TestSandboxCertificatesNameTheServer(t *testing.T) {
 	chain := s.chain(t)
 	diff(t, "user", []string{s.url + "/ocsp", s.url + "/crl", s.url + "/issuers.p7c"}, addresses(user))
 	diff(t, "issuing authority", []string{s.url + "/crl/root", s.url + "/issuers.p7c"}, addresses(chain[0]))
-	if err := s.people.At(t.Context(), "https://elsewhere.example"); err != nil {
+	if err := s.people.SetBaseURL(t.Context(), "https://elsewhere.example"); err != nil {
 		t.Fatal(err)
 	}
 	diff(t, "issuing authority", []string{"https://elsewhere.example/crl/root", "https://elsewhere.example/issuers.p7c"}, addresses(s.chain(t)[0]))

@@ -107,7 +107,7 @@ func (a *api) guess(w http.ResponseWriter, r *http.Request, client string, try f
 		return try()
 	}
 	key := guessed(place, client)
-	if err := refusedIf(w, "address", a.guesses.Look(key)); err != nil {
+	if err := refusedIf(w, "address", a.guesses.Peek(key)); err != nil {
 		return err
 	}
 	err := try()
@@ -130,7 +130,7 @@ func (a *api) placeOf(r *http.Request) (string, bool) {
 	if !address.IsValid() || address.IsLoopback() {
 		return "", false
 	}
-	return admission.Place(address).String(), true
+	return admission.ClientPrefix(address).String(), true
 }
 
 // peer is the other end of the connection.
@@ -156,11 +156,11 @@ func tell(w http.ResponseWriter, name string, d ratelimit.Decision) error {
 	}
 	window := time.Duration(d.Rate.Burst) * d.Rate.Cost()
 	w.Header().Set("RateLimit-Policy", fmt.Sprintf(`"%s";q=%d;w=%d`, name, d.Rate.Burst, seconds(window)))
-	w.Header().Set("RateLimit", fmt.Sprintf(`"%s";r=%d;t=%d`, name, d.Left, seconds(d.Full)))
+	w.Header().Set("RateLimit", fmt.Sprintf(`"%s";r=%d;t=%d`, name, d.Remaining, seconds(d.Reset)))
 	if d.Allowed {
 		return nil
 	}
-	w.Header().Set("Retry-After", strconv.Itoa(max(1, seconds(d.Wait))))
+	w.Header().Set("Retry-After", strconv.Itoa(max(1, seconds(d.RetryAfter))))
 	return new(tooOften)
 }
 

@@ -24,8 +24,8 @@ const (
 
 // rooms are what requests share, in bytes. An account has no more than half of each.
 type rooms struct {
-	in, out *admission.Room // documents on their way
-	held    *admission.Room
+	in, out *admission.ByteBudget // documents on their way
+	held    *admission.ByteBudget
 }
 
 func newRooms(l Limits) rooms {
@@ -33,12 +33,12 @@ func newRooms(l Limits) rooms {
 	if size == 0 {
 		size = defaultDocuments
 	}
-	room := func(size int64) *admission.Room { return admission.NewRoom(size, size/2, roomTime) }
+	room := func(size int64) *admission.ByteBudget { return admission.NewByteBudget(size, size/2, roomTime) }
 	all := rooms{in: room(size), out: room(size), held: room(heldRoom)}
 	if l.Watch != nil {
-		l.Watch("requests", all.in.Taken)
-		l.Watch("answers", all.out.Taken)
-		l.Watch("held", all.held.Taken)
+		l.Watch("requests", all.in.Acquired)
+		l.Watch("answers", all.out.Acquired)
+		l.Watch("held", all.held.Acquired)
 	}
 	return all
 }
@@ -53,8 +53,8 @@ var full = problem{
 const fullFor = "2"
 
 // enter waits for room; the error is the answer. That there is none is no fault of the server's.
-func enter(ctx context.Context, w http.ResponseWriter, room *admission.Room, who string, n int64) (leave func(), err error) {
-	leave, err = room.Enter(ctx, who, n)
+func enter(ctx context.Context, w http.ResponseWriter, room *admission.ByteBudget, who string, n int64) (leave func(), err error) {
+	leave, err = room.Acquire(ctx, who, n)
 	if errors.Is(err, admission.ErrFull) {
 		w.Header().Set("Retry-After", fullFor)
 		return nil, new(full)

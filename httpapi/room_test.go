@@ -161,7 +161,7 @@ func TestRoomForWhatIsHeld(t *testing.T) {
 // A body that comes too slowly is cut off, and the client is told so; nothing of its document stays.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
-	w := wiring{breaks: true, around: admission.Pace{Grace: 10 * time.Second, Rate: 1000}.Handler}
+	w := wiring{breaks: true, around: admission.MinRate{Grace: 10 * time.Second, Rate: 1000}.Handler}
 	bubble(t, w, func(t *testing.T, s *server) {
 		c := s.signer(t)
 		conn := c.begins("/api/v1/signing", 4*mebibyte)

@@ -42,11 +42,11 @@ func (u *upload) read(w http.ResponseWriter, r *http.Request, o jsonbody.Options
 		return nil, err
 	}
 	o.Sink, o.Limit = u.store, min(cmp.Or(o.Limit, maxHeld), maxHeld)
-	o.Hold = func() error { return u.enter(w, u.held, 2*min(length, o.Limit)) }
+	o.Reserve = func() error { return u.enter(w, u.held, 2*min(length, o.Limit)) }
 	return readLimited(w, teeBody{r.Body, u.body}, u.MaxBody, o)
 }
 
-func (u *upload) enter(w http.ResponseWriter, room *admission.Room, n int64) error {
+func (u *upload) enter(w http.ResponseWriter, room *admission.ByteBudget, n int64) error {
 	leave, err := enter(u.ctx, w, room, u.account, n)
 	if err == nil {
 		u.leave = append(u.leave, leave)

@@ -21,7 +21,7 @@ import (
 func newAddressedAuthority(t testing.TB) *sandboxca.Authority {
 	t.Helper()
 	ca := newAuthority(t)
-	ca.At("http://sandbox.example")
+	ca.SetBaseURL("http://sandbox.example")
 	if _, err := ca.Renew(time.Now()); err != nil {
 		t.Fatal(err)
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/innsigli/innsigli/storage/bolt"
 )
 
-// stale is a store that another server changes just after the authority was first read.
+// stale is a store that another server changes after the first read of the authority.
 type stale struct {
 	sandbox.Store
-	before []byte // as it was read first
+	before []byte // returned by the first read
 }
 
 func (s *stale) Authority(ctx context.Context) ([]byte, error) {
@@ -25,9 +25,8 @@ func (s *stale) Authority(ctx context.Context) ([]byte, error) {
 	return s.Store.Authority(ctx)
 }
 
-// Servers of a new version that open the authority of an old one at once agree on the keys
-// that the old one did not have.
-func TestOldAuthorityOnSeveralServers(t *testing.T) {
+// Servers that complete the authority of an earlier version at the same time use the same keys.
+func TestAuthorityOfAnEarlierVersion(t *testing.T) {
 	old, err := os.ReadFile("ca/testdata/version1.json")
 	if err != nil {
 		t.Fatal(err)
@@ -53,9 +52,9 @@ func TestOldAuthorityOnSeveralServers(t *testing.T) {
 	}
 	first := stored(db.Sandbox())
 	if bytes.Equal(first, old) {
-		t.Fatal("the old authority was not completed")
+		t.Fatal("the authority was not completed")
 	}
 	if !bytes.Equal(stored(&stale{db.Sandbox(), old}), first) {
-		t.Error("the second server made other keys")
+		t.Error("the second server generated other keys")
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/innsigli/innsigli/storage/bolt"
 )
 
-// A test user is made, and signs a digest when asked.
+// An account creates a test user, who signs a digest.
 func Example() {
 	folder, err := os.MkdirTemp("", "innsigli")
 	if err != nil {
@@ -29,24 +29,24 @@ func Example() {
 	defer db.Close()
 
 	ctx := context.Background()
-	people, err := sandbox.Open(ctx, db.Sandbox(), db, sandbox.Options{Keys: sandbox.P256})
+	box, err := sandbox.Open(ctx, db.Sandbox(), db, sandbox.Options{Keys: sandbox.P256})
 	if err != nil {
 		log.Fatal(err)
 	}
 	name, kennitala, phone := "Sandbox Signer", "0101302989", "5550101"
-	_, err = people.Create(ctx, "my account", sandbox.Profile{FullName: &name, Kennitala: &kennitala, Phone: &phone})
+	_, err = box.Create(ctx, "my account", sandbox.Profile{FullName: &name, Kennitala: &kennitala, Phone: &phone})
 	if err != nil {
 		log.Fatal(err)
 	}
 
 	person := idp.Person{Account: "my account", Method: idp.SIM, Phone: phone}
-	state, event, err := people.Begin(ctx, "my conversation", person, idp.Text{Document: "contract.pdf"}, nil)
+	state, event, err := box.Begin(ctx, "my conversation", person, idp.Text{Document: "contract.pdf"}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	certificate := event.(idp.NeedDigest).Certificate
 	_, err = certificate.Verify(x509.VerifyOptions{
-		Roots:         people.Roots(),
+		Roots:         box.Roots(),
 		Intermediates: pool(event.(idp.NeedDigest).Chain),
 		KeyUsages:     []x509.ExtKeyUsage{x509.ExtKeyUsageAny},
 	})
@@ -57,13 +57,13 @@ func Example() {
 		log.Fatal(err)
 	}
 	sum := crypto.SHA256.New().Sum(nil)
-	state, event, err = people.Sign(ctx, state, []ades.Digest{{Algorithm: algorithm, Sum: sum}})
+	state, event, err = box.Sign(ctx, state, []ades.Digest{{Algorithm: algorithm, Sum: sum}})
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("the phone shows", event.(idp.Waiting).Code)
 
-	_, event, err = people.Poll(ctx, state)
+	_, event, err = box.Poll(ctx, state)
 	if err != nil {
 		log.Fatal(err)
 	}

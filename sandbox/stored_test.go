@@ -6,14 +6,14 @@ import (
 	"github.com/innsigli/innsigli/idp/idptest"
 )
 
-// What version 1 has stored is read without loss. That it also goes on is in TestProvider.
-func TestStoredStatesStayReadable(t *testing.T) {
+// States that version 1 stored are decoded and encoded without a change. TestProvider continues their conversations.
+func TestGoldenStates(t *testing.T) {
 	for _, old := range idptest.Golden(t, "testdata/state-1", nil) {
-		c, err := from(old.State)
+		c, err := decodeConversation(old.State)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := c.into(old.State)
+		again, err := c.encode(old.State)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -135,7 +135,7 @@ func (s *Server) assemble(ctx context.Context) (err error) {
 		return err
 	}
 	if s.people.authority != nil {
-		if err = s.people.authority.At(ctx, s.config.BaseURL); err != nil {
+		if err = s.people.authority.SetBaseURL(ctx, s.config.BaseURL); err != nil {
 			return err
 		}
 	}
@@ -377,7 +377,7 @@ func (s *Server) newHandler() http.Handler {
 		h = front.LoopbackOnly(h)
 	}
 	h = front.Middleware{Next: h, Proxies: proxies, Metrics: s.observer.Metrics, Traces: s.observer.Traces, Log: c.Log, Level: c.RequestLevel}
-	return admission.Pace{Grace: c.Limits.SlowAfter, Rate: c.Limits.LeastRate}.Handler(h)
+	return admission.MinRate{Grace: c.Limits.SlowAfter, Rate: c.Limits.LeastRate}.Handler(h)
 }
 
 // signingPath is what the paths of the signing page begin with.

@@ -63,7 +63,7 @@ func (n *network) restore() {
 func (n *network) publish(host string, ca *sandboxca.Authority) {
 	n.t.Helper()
 	n.roots.AddCert(ca.Root())
-	ca.At("http://" + host)
+	ca.SetBaseURL("http://" + host)
 	_, err := ca.Renew(time.Now())
 	n.must(err)
 	published, err := ca.CRL(time.Now())

@@ -10,18 +10,18 @@ import (
 	"github.com/innsigli/innsigli/webhook"
 )
 
-// inDatabase remembers events in the transaction in which they are handled, in
+// inDatabase records events in the transaction in which they are handled, in
 //
 //	CREATE TABLE handled (id text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())
 //
-// Rows of more than two days ago may be deleted.
+// Rows that are older than two days may be deleted.
 type inDatabase struct{ pool *pgxpool.Pool }
 
-type transaction struct{} // of a context
+type transaction struct{} // key of a context value
 
 func (d inDatabase) Once(ctx context.Context, id string, handle func(ctx context.Context) error) error {
 	return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error {
-		// While another transaction handles the same event, this waits for what comes of it.
+		// While another transaction handles the same event, this statement waits for its end.
 		added, err := tx.Exec(ctx, "INSERT INTO handled (id) VALUES ($1) ON CONFLICT DO NOTHING", id)
 		if err != nil || added.RowsAffected() == 0 {
 			return err
@@ -30,7 +30,7 @@ func (d inDatabase) Once(ctx context.Context, id string, handle func(ctx context
 	})
 }
 
-// With the events remembered where their effect is, each has it once.
+// An event that is recorded in the transaction of its effect takes effect once.
 func ExampleHandled() {
 	var pool *pgxpool.Pool // of the application
 	key, err := webhook.ParseKey("whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")

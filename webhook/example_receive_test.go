@@ -13,7 +13,7 @@ import (
 	"github.com/innsigli/innsigli/webhook"
 )
 
-// A request that was kept is judged as of when it was sent.
+// A stored request is verified as of the time when it was received.
 func ExampleVerifyAt() {
 	key, err := webhook.ParseKey("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINUogOKPYcqkwqSKguVfR1GpIomngAnqn2UyJwwWzoq+")
 	if err != nil {

@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// Why a request does not verify. All but ErrNoKeys are answered with 401 (spec 5.5).
+// The errors of Verify. A receiver answers all but ErrNoKeys with 401 (spec 5.5).
 var (
-	// ErrNoKeys: no key was given that can verify anything.
+	// ErrNoKeys: there is no key, or all are the zero Key.
 	ErrNoKeys = errors.New("webhook: no keys to verify with")
-	// ErrMissingHeader: there is no webhook-id, webhook-timestamp or webhook-signature.
+	// ErrMissingHeader: webhook-id, webhook-timestamp or webhook-signature is missing.
 	ErrMissingHeader = errors.New("webhook: header is missing")
-	// ErrRepeatedHeader: one of them is there several times. Which is meant, nobody can say.
+	// ErrRepeatedHeader: one of these headers has several values, so the request is ambiguous.
 	ErrRepeatedHeader = errors.New("webhook: header is repeated")
 	// ErrID: webhook-id is not 1 to 256 visible ASCII characters without a full stop.
 	ErrID = errors.New("webhook: webhook-id is malformed")
-	// ErrTimestamp: webhook-timestamp is not a plain number of seconds.
+	// ErrTimestamp: webhook-timestamp is not a decimal number of seconds.
 	ErrTimestamp = errors.New("webhook: webhook-timestamp is malformed")
-	// ErrTooOld: webhook-timestamp is more than five minutes ago.
+	// ErrTooOld: webhook-timestamp is more than five minutes in the past.
 	ErrTooOld = errors.New("webhook: webhook-timestamp is too old")
-	// ErrTooNew: webhook-timestamp is more than five minutes ahead.
+	// ErrTooNew: webhook-timestamp is more than five minutes in the future.
 	ErrTooNew = errors.New("webhook: webhook-timestamp is too new")
 	// ErrTooManySignatures: webhook-signature has more than 16 items.
 	ErrTooManySignatures = errors.New("webhook: too many signatures")
@@ -33,29 +33,27 @@ var (
 )
 
 const (
-	// tolerance is how far the clocks of both sides may be apart (spec 5.5).
+	// tolerance is the permitted difference of the sender's and the receiver's clocks (spec 5.5).
 	tolerance = 5 * time.Minute
-	// maxSignatures bounds what a stranger makes us compute. Ten keys of one scheme, and some of
-	// another, are more than any rotation needs.
+	// maxSignatures bounds the work that an unauthenticated request causes. A key rotation needs fewer signatures.
 	maxSignatures = 16
 	maxID         = 256
-	// lastSecond is the last that RFC 3339 has a year for. Beyond that are no seconds but, as they
-	// are seen, milliseconds; and in the end what [time.Time] cannot hold.
-	lastSecond = 253402300799
+	// maxTimestamp is the end of the year 9999, the last of RFC 3339. Larger numbers are usually milliseconds.
+	maxTimestamp = 253402300799
 )
 
-// Verify says whether one of the keys verifies a request, of which the body is given exactly
-// as it was received (spec 5.5). The errors are those named above, for [errors.Is].
+// Verify verifies a request with any of the keys; body must be exactly the received bytes (spec 5.5). It returns
+// nil, or an error that is or wraps one of the errors above.
 func Verify(header http.Header, body []byte, keys ...Key) error {
 	return VerifyAt(time.Now(), header, body, keys...)
 }
 
-// VerifyAt is Verify as of another time, for requests that were kept.
+// VerifyAt is Verify as of another time, for requests that were stored.
 func VerifyAt(now time.Time, header http.Header, body []byte, keys ...Key) error {
 	if !slices.ContainsFunc(keys, Key.verifies) {
 		return ErrNoKeys
 	}
-	id, at, err := identity(header)
+	id, at, err := identify(header)
 	if err != nil {
 		return err
 	}
@@ -65,35 +63,34 @@ func VerifyAt(now time.Time, header http.Header, body []byte, keys ...Key) error
 	if at.After(now.Add(tolerance)) {
 		return ErrTooNew
 	}
-	list, err := single(header, HeaderSignature)
+	list, err := singleHeader(header, HeaderSignature)
 	if err != nil {
 		return err
 	}
 	return verifyAny(list, content(id, at, body), keys)
 }
 
-// identity reads which event was sent when.
-func identity(header http.Header) (id string, at time.Time, err error) {
-	if id, err = single(header, HeaderID); err != nil {
+// identify returns the event's ID and the time of the attempt.
+func identify(header http.Header) (id string, at time.Time, err error) {
+	if id, err = singleHeader(header, HeaderID); err != nil {
 		return "", time.Time{}, err
 	}
 	if !validID(id) {
 		return "", time.Time{}, ErrID
 	}
-	text, err := single(header, HeaderTimestamp)
+	text, err := singleHeader(header, HeaderTimestamp)
 	if err != nil {
 		return "", time.Time{}, err
 	}
 	seconds, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || seconds < 0 || seconds > lastSecond || strconv.FormatInt(seconds, 10) != text {
+	if err != nil || seconds < 0 || seconds > maxTimestamp || strconv.FormatInt(seconds, 10) != text {
 		return "", time.Time{}, ErrTimestamp
 	}
 	return id, time.Unix(seconds, 0), nil
 }
 
-// validID judges a webhook-id. Full stops separate what is signed: of the content "a.1.2.{}" one
-// could say that a was sent at 1 with the body "2.{}", or "a.1" at 2 with "{}". An id without them
-// can be read in one way only.
+// validID reports whether a webhook-id is valid. It must not contain a full stop, which separates the parts of the
+// signed content: "a.1.2.{}" could be the event "a" sent at 1 with the body "2.{}", or "a.1" sent at 2 with "{}".
 func validID(id string) bool {
 	for _, c := range []byte(id) {
 		if c <= ' ' || c >= 0x7f || c == '.' {
@@ -103,8 +100,8 @@ func validID(id string) bool {
 	return len(id) <= maxID
 }
 
-// single is the value of a header that has to be there once.
-func single(header http.Header, name string) (string, error) {
+// singleHeader returns the value of a header that must occur once.
+func singleHeader(header http.Header, name string) (string, error) {
 	values := header.Values(name)
 	if len(values) > 1 {
 		return "", fmt.Errorf("%w: %s", ErrRepeatedHeader, strings.ToLower(name))
@@ -115,8 +112,8 @@ func single(header http.Header, name string) (string, error) {
 	return values[0], nil
 }
 
-// verifyAny says whether an item of the list is a signature of the content. Schemes that are not
-// known and items that are malformed are passed over: the list may grow (spec 5.5).
+// verifyAny returns nil if an item of the list is a valid signature of the content. It ignores malformed items and
+// items of unknown schemes, which later versions of the service may send (spec 5.5).
 func verifyAny(list string, content []byte, keys []Key) error {
 	items := strings.SplitN(list, " ", maxSignatures+1)
 	if len(items) > maxSignatures {
@@ -134,8 +131,8 @@ func verifyAny(list string, content []byte, keys []Key) error {
 		if !ok {
 			continue
 		}
-		for _, verifies := range verifiers[Scheme(scheme)] {
-			if verifies(signature) {
+		for _, verify := range verifiers[Scheme(scheme)] {
+			if verify(signature) {
 				return nil
 			}
 		}

@@ -2,10 +2,14 @@ package webhook_test
 
 import (
 	"crypto/ed25519"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,7 +18,7 @@ import (
 	"github.com/innsigli/innsigli/webhook"
 )
 
-func TestRefusedRequests(t *testing.T) {
+func TestVerifyHeaders(t *testing.T) {
 	t.Parallel()
 	now, body := vectorTime, []byte(vectorBody)
 	secret := mustHex(t, hexSecret)
@@ -30,7 +34,7 @@ func TestRefusedRequests(t *testing.T) {
 		header http.Header
 		want   error
 	}{
-		"as it should be":           {sign(vectorID, now), nil},
+		"valid":                     {sign(vectorID, now), nil},
 		"the shortest ID":           {sign("a", now), nil},
 		"the longest ID":            {sign(strings.Repeat("a", 256), now), nil},
 		"no header at all":          {nil, webhook.ErrMissingHeader},
@@ -78,7 +82,7 @@ func TestRefusedRequests(t *testing.T) {
 	}
 }
 
-func TestLists(t *testing.T) {
+func TestSignatureLists(t *testing.T) {
 	t.Parallel()
 	body := []byte(vectorBody)
 	wrong := webhook.SignV1(make([]byte, 32), vectorID, vectorTime, body)
@@ -91,7 +95,7 @@ func TestLists(t *testing.T) {
 		"the sixteenth":            {strings.Repeat(wrong+" ", 15) + hexV1, nil},
 		"the seventeenth":          {strings.Repeat(wrong+" ", 16) + hexV1, webhook.ErrTooManySignatures},
 		"behind schemes of later":  {"v2,AAAA v1b,? v1,v1, " + hexV1, nil},
-		"behind what is none":      {", v1 v1a, =, , " + hexV1, nil},
+		"behind malformed items":   {", v1 v1a, =, , " + hexV1, nil},
 		"two spaces between":       {wrong + "  " + hexV1, nil},
 		"wrong ones alone":         {wrong + " " + wrong, webhook.ErrSignature},
 		"commas between":           {wrong + "," + hexV1, webhook.ErrSignature},
@@ -117,7 +121,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// One key is enough, while keys change on either side.
+// One of several keys has to verify.
 func TestAnyKeyVerifies(t *testing.T) {
 	t.Parallel()
 	var public, none webhook.Key = mustParse(t, standardPublic), webhook.Key{}
@@ -134,9 +138,9 @@ func TestAnyKeyVerifies(t *testing.T) {
 	}
 }
 
-// An ID with a full stop could be another request: both have the same content, and so the same
+// An ID with a full stop is refused, since another request could have the same content and therefore the same
 // signature.
-func TestContentIsReadInOneWay(t *testing.T) {
+func TestContentIsUnambiguous(t *testing.T) {
 	t.Parallel()
 	secret := mustHex(t, hexSecret)
 	signature := webhook.SignV1(secret, "a", vectorTime, []byte("1614265331.{}"))
@@ -150,8 +154,8 @@ func TestContentIsReadInOneWay(t *testing.T) {
 	}
 }
 
-// What is signed verifies, and no byte of it can be changed.
-func TestEveryByteCounts(t *testing.T) {
+// A signed request verifies, and does not after a change of any byte.
+func TestChangedBytes(t *testing.T) {
 	t.Parallel()
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -196,8 +200,8 @@ func TestEveryByteCounts(t *testing.T) {
 	}
 }
 
-// Verify judges as of now.
-func TestVerifyJudgesAsOfNow(t *testing.T) {
+// Verify uses the current time.
+func TestVerifyAtTheCurrentTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		secret := mustHex(t, hexSecret)
@@ -213,4 +217,58 @@ func TestVerifyJudgesAsOfNow(t *testing.T) {
 			}
 		}
 	})
+}
+
+// VerifyAt does not panic, and accepts the same requests as a second implementation of the rules of spec 5.5.
+func FuzzVerify(f *testing.F) {
+	for _, s := range []struct{ id, at, signatures, body string }{
+		{vectorID, "1614265330", hexV1 + " " + officialV1a, vectorBody},
+		{vectorID, "1614265330", "v2, " + hexV1, vectorBody},
+		{"a.b", "1614265330", hexV1, vectorBody},
+		{"a", "01614265330", "v1,", ""},
+		{"a", "9223372036854775807", " , ,", "{}"},
+	} {
+		f.Add(s.id, s.at, s.signatures, []byte(s.body))
+	}
+	secret, private := mustHex(f, hexSecret), vectorKey(f)
+	keys := []webhook.Key{webhook.Secret(secret), webhook.PublicKey(private.Public().(ed25519.PublicKey))}
+	f.Fuzz(func(t *testing.T, id, at, signatures string, body []byte) {
+		agree := func(list string) {
+			h := http.Header{webhook.HeaderID: {id}, webhook.HeaderTimestamp: {at}, webhook.HeaderSignature: {list}}
+			accepted := webhook.VerifyAt(vectorTime, h, body, keys...) == nil
+			if want := wellFormed(id, at) && signedBy(secret, private, id+"."+at+"."+string(body), list); accepted != want {
+				t.Errorf("%q %q %q %q: accepted is %t", id, at, list, body, accepted)
+			}
+		}
+		agree(signatures)
+		if seconds, err := strconv.ParseInt(at, 10, 64); err == nil && seconds == vectorTime.Unix() {
+			agree(signatures + " " + webhook.SignV1(secret, id, vectorTime, body))
+			agree(webhook.SignV1a(private, id, vectorTime, body) + " " + signatures)
+		}
+	})
+}
+
+// wellFormed reports whether an ID and a time are valid.
+func wellFormed(id, at string) bool {
+	visible := strings.IndexFunc(id, func(r rune) bool { return r < '!' || r > '~' }) < 0
+	seconds, err := strconv.Atoi(at)
+	return visible && id != "" && len(id) <= 256 && !strings.Contains(id, ".") &&
+		err == nil && strconv.Itoa(seconds) == at && max(seconds-1614265330, 1614265330-seconds) <= 300
+}
+
+// signedBy reports whether the list contains a signature of one of the keys.
+func signedBy(secret []byte, private ed25519.PrivateKey, content, list string) bool {
+	mac := hmac.New(sha256.New, secret)
+	mac.Write([]byte(content))
+	v1 := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+	v1a := "v1a," + base64.StdEncoding.EncodeToString(ed25519.Sign(private, []byte(content)))
+	if strings.Count(list, " ") > 15 {
+		return false
+	}
+	for _, item := range strings.Split(list, " ") {
+		if item == v1 || item == v1a {
+			return true
+		}
+	}
+	return false
 }

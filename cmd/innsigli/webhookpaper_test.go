@@ -49,7 +49,7 @@ func TestPaperSubscribes(t *testing.T) {
 		return strings.Split(strings.TrimSpace(string(out)), "\n")
 	}
 
-	verifying := webhook.Receiver{Latest: func() []webhook.Key {
+	verifying := webhook.Receiver{GetKeys: func() []webhook.Key {
 		text, unread := os.ReadFile(filepath.Join(folder, "secret"))
 		keys, err := webhook.ParseKeys(string(text))
 		if err != nil {

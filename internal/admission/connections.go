@@ -6,61 +6,60 @@ import (
 	"sync"
 )
 
-// Connections bounds how many are open.
-type Connections struct {
-	// Most is how many there are in all. Further ones wait to be accepted, in the kernel's queue.
-	Most int
-	// PerAddress is how many one [Place] has. Further ones are closed at once.
+// ConnectionLimit limits the number of open connections.
+type ConnectionLimit struct {
+	// Max is the largest number of all connections. Further ones wait in the kernel's queue.
+	Max int
+	// PerAddress is the largest number of connections from one [ClientPrefix]. Further ones are closed at once.
 	PerAddress int
-	// Exempt says whether an address may have any number, such as a proxy that connects for others;
-	// nil: none may.
+	// Exempt, unless nil, reports whether PerAddress does not apply to an address, such as that of a proxy.
 	Exempt func(netip.Addr) bool
 }
 
-// Place is whose an address is: an IPv4 address stands for itself, and one of IPv6 for the /64 that
-// one site has (RFC 6177).
-func Place(a netip.Addr) netip.Prefix {
+// ClientPrefix returns the prefix that identifies a client: an IPv4 address itself, and the /64 of an IPv6 address,
+// which one site has (RFC 6177).
+func ClientPrefix(a netip.Addr) netip.Prefix {
 	a = a.Unmap()
 	bits := a.BitLen()
 	if a.Is6() {
 		bits = 64
 	}
-	prefix, _ := a.WithZone("").Prefix(bits) // of no address: none
+	prefix, _ := a.WithZone("").Prefix(bits) // the zero Prefix for the zero Addr
 	return prefix
 }
 
-// Listener accepts connections of another one within the bounds.
-func (c Connections) Listener(l net.Listener) net.Listener {
-	return &listener{Listener: l, Connections: c, free: make(chan struct{}, c.Most), closed: make(chan struct{}), open: make(map[netip.Prefix]int)}
+// Listener returns a listener that accepts the connections of l within the limit.
+func (c ConnectionLimit) Listener(l net.Listener) net.Listener {
+	return &listener{Listener: l, ConnectionLimit: c, open: make(chan struct{}, c.Max), closed: make(chan struct{}), perClient: make(map[netip.Prefix]int)}
 }
 
 type listener struct {
 	net.Listener
-	Connections
-	free   chan struct{} // has an element for each connection
+	ConnectionLimit
+	open   chan struct{} // has an element for each open connection
 	closed chan struct{}
 	once   sync.Once
 
-	mu   sync.Mutex
-	open map[netip.Prefix]int
+	mu        sync.Mutex
+	perClient map[netip.Prefix]int
 }
 
 func (l *listener) Accept() (net.Conn, error) {
 	for {
 		select {
-		case l.free <- struct{}{}:
+		case l.open <- struct{}{}:
 		case <-l.closed:
 			return nil, net.ErrClosed
 		}
 		c, err := l.Listener.Accept()
 		if err != nil {
-			<-l.free
+			<-l.open
 			return nil, err
 		}
-		if place, ok := l.enter(addressOf(c)); ok {
-			return &connection{Conn: c, leave: sync.OnceFunc(func() { l.leave(place) })}, nil
+		if client, ok := l.acquire(addressOf(c)); ok {
+			return &connection{Conn: c, release: sync.OnceFunc(func() { l.release(client) })}, nil
 		}
-		<-l.free
+		<-l.open
 		c.Close()
 	}
 }
@@ -70,7 +69,7 @@ func (l *listener) Close() error {
 	return l.Listener.Close()
 }
 
-// addressOf is where a connection comes from; the zero Addr when that is no IP address.
+// addressOf returns the client's address; the zero Addr for a connection that is not TCP.
 func addressOf(c net.Conn) netip.Addr {
 	from, ok := c.RemoteAddr().(*net.TCPAddr)
 	if !ok {
@@ -79,43 +78,43 @@ func addressOf(c net.Conn) netip.Addr {
 	return from.AddrPort().Addr().Unmap()
 }
 
-// enter counts a connection for its place, the zero one when nobody counts.
-func (l *listener) enter(a netip.Addr) (p netip.Prefix, ok bool) {
+// acquire counts a connection of the client; it returns the zero Prefix for a connection that is exempt.
+func (l *listener) acquire(a netip.Addr) (p netip.Prefix, ok bool) {
 	if !a.IsValid() || l.Exempt != nil && l.Exempt(a) {
 		return p, true
 	}
-	p = Place(a)
+	p = ClientPrefix(a)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open[p] >= l.PerAddress {
+	if l.perClient[p] >= l.PerAddress {
 		return p, false
 	}
-	l.open[p]++
+	l.perClient[p]++
 	return p, true
 }
 
-func (l *listener) leave(p netip.Prefix) {
-	<-l.free
+func (l *listener) release(p netip.Prefix) {
+	<-l.open
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open[p]--; l.open[p] <= 0 {
-		delete(l.open, p)
+	if l.perClient[p]--; l.perClient[p] <= 0 {
+		delete(l.perClient, p)
 	}
 }
 
-// connection leaves when it is closed.
+// connection calls release when it is closed.
 type connection struct {
 	net.Conn
-	leave func()
+	release func()
 }
 
 func (c *connection) Close() error {
-	defer c.leave()
+	defer c.release()
 	return c.Conn.Close()
 }
 
-// CloseWrite is what net/http asks for before it closes a connection of which not all was read, so that
-// the client takes the answer for whole at once.
+// CloseWrite closes the writing side. net/http calls it before it closes a connection whose request was not read
+// completely, so that the client gets the whole response.
 func (c *connection) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// queue is a listener whose connections come from addresses of the test's choice.
+// queue is a listener whose connections have addresses that the test chooses.
 type queue chan net.Conn
 
 func (q queue) Accept() (net.Conn, error) {
@@ -23,39 +23,39 @@ func (q queue) Accept() (net.Conn, error) {
 func (q queue) Close() error   { return nil }
 func (q queue) Addr() net.Addr { return &net.TCPAddr{} }
 
-type caller struct {
+type clientConn struct {
 	net.Conn
 	from   net.Addr
 	closed *bool
 }
 
-func (c caller) RemoteAddr() net.Addr { return c.from }
+func (c clientConn) RemoteAddr() net.Addr { return c.from }
 
-func (c caller) Close() error {
+func (c clientConn) Close() error {
 	*c.closed = true
 	return nil
 }
 
-// call has somebody connect.
-func (q queue) call(address string) (closed *bool) {
+// connect adds a connection from the address.
+func (q queue) connect(address string) (closed *bool) {
 	closed = new(bool)
-	q <- caller{from: net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(address), 1)), closed: closed}
+	q <- clientConn{from: net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(address), 1)), closed: closed}
 	return closed
 }
 
-func TestConnections(t *testing.T) {
+func TestConnectionLimit(t *testing.T) {
 	q := make(queue, 20)
-	l := Connections{Most: 7, PerAddress: 2, Exempt: func(a netip.Addr) bool { return a == netip.MustParseAddr("192.0.2.9") }}.Listener(q)
+	l := ConnectionLimit{Max: 7, PerAddress: 2, Exempt: func(a netip.Addr) bool { return a == netip.MustParseAddr("192.0.2.9") }}.Listener(q)
 	want := []string{
-		"192.0.2.1", "192.0.2.1", // as many as it may
+		"192.0.2.1", "192.0.2.1", // the maximum
 		"2001:db8:0:1::1", "2001:db8:0:1:ffff::2", // one site
 		"192.0.2.9", "192.0.2.9", "192.0.2.9", // a proxy
 	}
 	for _, from := range want {
-		q.call(from)
+		q.connect(from)
 	}
-	more := []*bool{q.call("192.0.2.1"), q.call("::ffff:192.0.2.1"), q.call("2001:db8:0:1::3")}
-	last := q.call("2001:db8:0:2::1")
+	more := []*bool{q.connect("192.0.2.1"), q.connect("::ffff:192.0.2.1"), q.connect("2001:db8:0:1::3")}
+	last := q.connect("2001:db8:0:2::1")
 	var got []string
 	var open []net.Conn
 	for range want {
@@ -78,29 +78,29 @@ func TestConnections(t *testing.T) {
 	}()
 	select {
 	case c := <-next:
-		t.Fatalf("one more than there may be, from %v", c.RemoteAddr())
+		t.Fatalf("a connection above the maximum, from %v", c.RemoteAddr())
 	default:
 	}
 	open[6].Close()
-	open[6].Close() // leaves once
+	open[6].Close() // counts once
 	if c := <-next; c.RemoteAddr().String() != "[2001:db8:0:2::1]:1" {
 		t.Errorf("from %v", c.RemoteAddr())
 	}
 	for i, closed := range more {
 		if !*closed {
-			t.Errorf("the connection %d too many of its address was not closed", i)
+			t.Errorf("the excess connection %d was not closed", i)
 		}
 	}
 	if *last {
-		t.Error("one that may be open was closed")
+		t.Error("a permitted connection was closed")
 	}
 }
 
-// Closing ends an Accept that waits for a connection to end.
-func TestCloseWhileAllAreOpen(t *testing.T) {
+// Close ends an Accept that waits for the end of another connection.
+func TestCloseAtTheLimit(t *testing.T) {
 	q := make(queue, 2)
-	l := Connections{Most: 1, PerAddress: 1}.Listener(q)
-	q.call("192.0.2.1")
+	l := ConnectionLimit{Max: 1, PerAddress: 1}.Listener(q)
+	q.connect("192.0.2.1")
 	if _, err := l.Accept(); err != nil {
 		t.Fatal(err)
 	}
@@ -115,13 +115,13 @@ func TestCloseWhileAllAreOpen(t *testing.T) {
 	}
 }
 
-// A connection can be half closed, as one that nobody counts.
+// A counted connection supports CloseWrite like other TCP connections.
 func TestCloseWrite(t *testing.T) {
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := Connections{Most: 1, PerAddress: 1}.Listener(inner)
+	l := ConnectionLimit{Max: 1, PerAddress: 1}.Listener(inner)
 	defer l.Close()
 	near, err := net.Dial("tcp", inner.Addr().String())
 	if err != nil {
@@ -147,15 +147,15 @@ func TestCloseWrite(t *testing.T) {
 	}
 }
 
-func TestPlace(t *testing.T) {
+func TestClientPrefix(t *testing.T) {
 	for address, want := range map[string]string{
 		"192.0.2.1": "192.0.2.1/32", "::ffff:192.0.2.1": "192.0.2.1/32", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64", "fe80::1%eth0": "fe80::/64",
 	} {
-		if got := Place(netip.MustParseAddr(address)).String(); got != want {
-			t.Errorf("%s is at %s, want %s", address, got, want)
+		if got := ClientPrefix(netip.MustParseAddr(address)).String(); got != want {
+			t.Errorf("%s has the prefix %s, want %s", address, got, want)
 		}
 	}
-	if Place(netip.Addr{}).IsValid() {
-		t.Error("no address is somewhere")
+	if ClientPrefix(netip.Addr{}).IsValid() {
+		t.Error("the zero Addr has a prefix")
 	}
 }

@@ -1,5 +1,5 @@
-// Package durable writes files whose content and names survive a crash. A name is not safe with
-// the content of its file: it is lost unless the folder that it is in is flushed, too (fsync(2)).
+// Package durable writes files whose content and names survive a crash. Flushing a file does not flush its name:
+// the folder that contains it has to be flushed too (fsync(2)).
 package durable
 
 import (
@@ -9,21 +9,21 @@ import (
 	"runtime"
 )
 
-// SyncName flushes the folder of a file or folder that was made or renamed. On Windows, which cannot
-// flush folders and need not, it does nothing.
-func SyncName(path string) error {
+// SyncParent flushes the folder that contains path. Call it after a file or folder was created or renamed. On
+// Windows, where folders cannot be flushed and need not be, it does nothing.
+func SyncParent(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
-	above, err := os.Open(filepath.Dir(path))
+	parent, err := os.Open(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	return errors.Join(above.Sync(), above.Close())
+	return errors.Join(parent.Sync(), parent.Close())
 }
 
-// Create makes a file of mode 0600. The name is taken once the content is flushed, so that the file
-// is never seen in part. The error is fs.ErrExist when the name is taken already.
+// Create creates a file of mode 0600. It flushes the content before it gives the file its name, so that the file is
+// never visible with a part of its content. The error is fs.ErrExist if the name exists.
 func Create(path string, content []byte) error {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp") // 0600
 	if err != nil {
@@ -37,21 +37,20 @@ func Create(path string, content []byte) error {
 	if err := os.Link(file.Name(), path); err != nil {
 		return err
 	}
-	return SyncName(path)
+	return SyncParent(path)
 }
 
-// Rename renames a file whose content is flushed. The error is fs.ErrExist when the new name is
-// taken already. For a moment the new name is that of an empty file, which takes the name: not all
-// file systems have links.
+// Rename renames a file whose content is flushed. The error is fs.ErrExist if the new name exists. Rename first
+// creates an empty file with the new name, to reserve it, since not all file systems support links.
 func Rename(file, name string) error {
-	claim, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	reserved, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	_ = claim.Close() // of a file without content
+	_ = reserved.Close()
 	if err := os.Rename(file, name); err != nil {
 		os.Remove(name)
 		return err
 	}
-	return SyncName(name)
+	return SyncParent(name)
 }

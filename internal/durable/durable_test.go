@@ -11,8 +11,8 @@ import (
 	"github.com/innsigli/innsigli/internal/durable"
 )
 
-// Of several that create or rename to one name at once, one succeeds, and its content stays.
-func TestNamesAreTakenOnce(t *testing.T) {
+// Of concurrent calls for one name, one succeeds, and the file has its content.
+func TestConcurrentCalls(t *testing.T) {
 	for name, take := range map[string]func(path, content string) error{
 		"Create": func(path, content string) error { return durable.Create(path, []byte(content)) },
 		"Rename": func(path, content string) error {
@@ -38,15 +38,15 @@ func TestNamesAreTakenOnce(t *testing.T) {
 			}
 			for i, content := range contents {
 				if want := content != string(got); errors.Is(failed[i], fs.ErrExist) != want {
-					t.Errorf("%s: %v, and the file has %s", content, failed[i], got)
+					t.Errorf("%s: %v, and the file contains %s", content, failed[i], got)
 				}
 			}
 		})
 	}
 }
 
-// Create makes one file, which its owner alone may read.
-func TestCreateMakesOneFile(t *testing.T) {
+// Create creates one file, which only its owner may read.
+func TestCreate(t *testing.T) {
 	folder := t.TempDir()
 	if err := durable.Create(filepath.Join(folder, "file"), []byte("content")); err != nil {
 		t.Fatal(err)

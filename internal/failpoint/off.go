@@ -2,14 +2,14 @@
 
 package failpoint
 
-// Here marks a point.
+// Here kills the process if INNSIGLI_FAILPOINT is name, in a program with the tag.
 func Here(string) {}
 
-// Called traces that a call begins.
+// Called traces the beginning of a call.
 func Called(name, id string) {}
 
-// Returned traces that it has ended, and how.
+// Returned traces the return of a call with its outcome.
 func Returned(name, id, outcome string) {}
 
-// Stored traces that what it was answered is stored.
+// Stored traces that the result of a call is stored.
 func Stored(name, id string) {}

@@ -43,7 +43,7 @@ func (o openssl) writePEM(name string, certs ...*x509.Certificate) string {
 	return o.write(name, certtest.PEM(certs...))
 }
 
-// run says what openssl printed and whether it was content.
+// run returns the output of openssl and whether it succeeded.
 func (o openssl) run(args ...string) (string, bool) {
 	o.Helper()
 	cmd := exec.Command(o.program, args...)
@@ -52,9 +52,9 @@ func (o openssl) run(args ...string) (string, bool) {
 	return string(out), err == nil
 }
 
-func TestOpenSSLAcceptsTheChains(t *testing.T) {
+func TestOpenSSLChains(t *testing.T) {
 	o, a := newOpenSSL(t), newAuthority(t)
-	a.At("http://ca.example")
+	a.SetBaseURL("http://ca.example")
 	if _, err := a.Renew(time.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -74,8 +74,8 @@ func TestOpenSSLAcceptsTheChains(t *testing.T) {
 	}
 }
 
-// RFC 5280 6.3: openssl verifies the lists and judges by them.
-func TestOpenSSLJudgesByTheLists(t *testing.T) {
+// RFC 5280 6.3: openssl accepts and applies the revocation lists.
+func TestOpenSSLCRL(t *testing.T) {
 	o, a, now := newOpenSSL(t), newAuthority(t), time.Now()
 	good, bad := issueTest(t, a), issueTest(t, a)
 	root, chain := o.writePEM("root.pem", a.Root()), o.writePEM("chain.pem", a.Chain()...)
@@ -114,7 +114,7 @@ func TestOpenSSLJudgesByTheLists(t *testing.T) {
 	}
 }
 
-// serve puts the responder where RFC 6960 A.1 has it, for POST and GET.
+// serve serves the responder for POST and GET (RFC 6960 A.1).
 func serve(t *testing.T, answer func(request []byte) []byte) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -135,11 +135,11 @@ func serve(t *testing.T, answer func(request []byte) []byte) string {
 	return server.URL
 }
 
-// RFC 6960 and RFC 9654: openssl asks over HTTP, with a nonce and each hash, and finds
-// the responder's address in the certificate.
-func TestOpenSSLAsksTheResponder(t *testing.T) {
+// RFC 6960 and RFC 9654: openssl sends requests over HTTP, with a nonce and each hash algorithm, to the address in
+// the certificate.
+func TestOpenSSLOCSP(t *testing.T) {
 	o, a := newOpenSSL(t), newAuthority(t)
-	a.At(serve(t, func(request []byte) []byte { return a.OCSP(request, time.Now()) }))
+	a.SetBaseURL(serve(t, func(request []byte) []byte { return a.OCSP(request, time.Now()) }))
 	good, bad := issueTest(t, a), issueTest(t, a)
 	a.Revoke(bad.SerialNumber, time.Now().Add(-time.Minute), 1)
 	root, issuing := o.writePEM("root.pem", a.Root()), o.writePEM("issuing.pem", a.Chain()[0])
@@ -164,8 +164,8 @@ func TestOpenSSLAsksTheResponder(t *testing.T) {
 	}
 }
 
-// The nonce is what openssl goes by: an answer to an earlier request is refused.
-func TestOpenSSLRefusesAnEarlierAnswer(t *testing.T) {
+// openssl checks the nonce and refuses the response to an earlier request.
+func TestOpenSSLOCSPNonce(t *testing.T) {
 	o, a := newOpenSSL(t), newAuthority(t)
 	var first []byte
 	address := serve(t, func(request []byte) []byte {
@@ -183,12 +183,12 @@ func TestOpenSSLRefusesAnEarlierAnswer(t *testing.T) {
 	}
 }
 
-// RFC 3161: openssl asks for a timestamp and verifies the token.
-func TestOpenSSLVerifiesTheTimestamp(t *testing.T) {
+// RFC 3161: openssl requests a timestamp and verifies the token.
+func TestOpenSSLTimestamp(t *testing.T) {
 	o, a := newOpenSSL(t), newAuthority(t)
 	root, chain := o.writePEM("root.pem", a.Root()), o.writePEM("chain.pem", a.Chain()...)
 	tsa := o.writePEM("tsa.pem", append([]*x509.Certificate{a.timestamping.certificate}, a.Chain()...)...)
-	content := o.write("content", []byte("what is stamped"))
+	content := o.write("content", []byte("content"))
 	for _, row := range []struct{ hash, certificates string }{{"-sha256", "-cert"}, {"-sha384", "-cert"}, {"-sha512", ""}} {
 		args := []string{"ts", "-query", "-data", content, row.hash, "-out", "query"}
 		untrusted := tsa

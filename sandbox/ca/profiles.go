@@ -8,7 +8,19 @@ import (
 	"time"
 )
 
-// Profiles: RFC 5280 4.2 for authorities, EN 319 412-2 for persons.
+// The profiles of certificates: RFC 5280 4.2 for authorities, EN 319 412-2 for persons.
+
+const (
+	rootYears         = 20
+	issuingYears      = 15
+	signerYears       = 5
+	timestampingYears = 5
+	responderYears    = 1
+
+	// backdate is how long before its issue a certificate is valid, so that relying parties with slow clocks accept
+	// it.
+	backdate = 5 * time.Minute
+)
 
 func rootTemplate(now time.Time) *x509.Certificate {
 	t := authorityTemplate("Innsigli Sandbox Root", now, rootYears)
@@ -23,8 +35,8 @@ func issuingTemplate(now time.Time) *x509.Certificate {
 	return t
 }
 
-// responderTemplate is that of a delegated responder (RFC 6960 4.2.2.2), whose own
-// revocation nobody asks about (4.2.2.2.1).
+// responderTemplate returns the template of a delegated responder (RFC 6960 4.2.2.2) whose certificate is not
+// checked for revocation (4.2.2.2.1).
 func responderTemplate(now time.Time) *x509.Certificate {
 	t := serviceTemplate("Innsigli Sandbox OCSP", now, responderYears)
 	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageOCSPSigning}
@@ -32,13 +44,17 @@ func responderTemplate(now time.Time) *x509.Certificate {
 	return t
 }
 
-// timestampingTemplate is that of RFC 3161 2.3 and EN 319 422 6: one purpose, and
-// it is critical, which crypto/x509 does not write by itself.
+// timestampingTemplate returns a template by RFC 3161 2.3 and EN 319 422 6: extKeyUsage has one purpose and is
+// critical, which crypto/x509 does not write by itself.
 func timestampingTemplate(now time.Time) *x509.Certificate {
 	t := serviceTemplate("Innsigli Sandbox TSA", now, timestampingYears)
 	t.Policies = []x509.OID{testPolicy}
 	t.ExtraExtensions = []pkix.Extension{timestampingOnly}
 	return t
+}
+
+func subject(commonName string) pkix.Name {
+	return pkix.Name{Country: []string{"IS"}, Organization: []string{"Innsigli Sandbox"}, CommonName: commonName}
 }
 
 func serviceTemplate(name string, now time.Time, years int) *x509.Certificate {
@@ -78,8 +94,7 @@ var (
 	anyPolicy = oid(2, 5, 29, 32, 0)
 	// QCP-n-qscd, EN 319 411-2 5.3.
 	qcpNaturalQSCD = oid(0, 4, 0, 194112, 1, 2)
-	// testPolicy is this sandbox's own, under the arc that ITU-T X.667 gives to
-	// whoever draws a UUID.
+	// testPolicy is the sandbox's own policy, below the arc for UUIDs (ITU-T X.667).
 	testPolicy = uuidOID("5fb10c9e6f3e4b7f8a50f1c39a3c0a72")
 
 	// id-pkix-ocsp-nocheck, which is NULL.
@@ -95,8 +110,7 @@ var (
 		Value:    []byte{0x30, 0x0a, 0x06, 0x08, 0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x08},
 	}
 
-	// QcCompliance, QcSSCD and QcType esign, EN 319 412-5 4.2.1 to 4.2.3, as
-	// qualified certificates of persons have them.
+	// QcCompliance, QcSSCD and QcType esign (EN 319 412-5 4.2.1 to 4.2.3) of a qualified certificate of a person.
 	qcStatements = pkix.Extension{
 		Id: asn1.ObjectIdentifier{1, 3, 6, 1, 5, 5, 7, 1, 3},
 		Value: []byte{
@@ -112,7 +126,7 @@ var (
 func oid(arcs ...uint64) x509.OID {
 	o, err := x509.OIDFromInts(arcs)
 	if err != nil {
-		panic(err) // a constant of this file is wrong
+		panic(err) // a constant of this file is invalid
 	}
 	return o
 }
@@ -121,7 +135,7 @@ func uuidOID(hex string) x509.OID {
 	n, _ := new(big.Int).SetString(hex, 16)
 	o, err := x509.ParseOID("2.25." + n.String())
 	if err != nil {
-		panic(err) // a constant of this file is wrong
+		panic(err) // a constant of this file is invalid
 	}
 	return o
 }

@@ -16,10 +16,11 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/tsp"
 )
 
-// sources asks the authority in its own process, in the bytes of the protocols.
+// sources gets timestamps and revocation data from an authority in the same process. Requests and responses are
+// encoded as in the protocols.
 type sources struct {
 	*Authority
-	clock func() time.Time
+	now func() time.Time
 }
 
 var (
@@ -28,19 +29,20 @@ var (
 	_ ades.Issuers     = sources{}
 )
 
-// Sources are the authority as a source of evidence, without a server between. The
-// clock says what time it is; nil is [time.Now].
-func (a *Authority) Sources(clock func() time.Time) ades.Sources {
-	if clock == nil {
-		clock = time.Now
+// Sources returns sources that get timestamps, revocation data and issuers from the authority without a server. now
+// returns the time; nil is [time.Now].
+func (a *Authority) Sources(now func() time.Time) ades.Sources {
+	if now == nil {
+		now = time.Now
 	}
-	s := sources{a, clock}
-	a.trusted.once.Do(func() { a.trusted.roots = a.Roots() })
-	return ades.Sources{Time: s, Revocation: s, Issuers: s, Roots: a.trusted.roots, Chains: &a.trusted.chains}
+	s := sources{a, now}
+	a.once.Do(func() { a.roots = a.Roots() })
+	return ades.Sources{Time: s, Revocation: s, Issuers: s, Roots: a.roots, Chains: &a.chains}
 }
 
-// trusted is the root as one pool for all sources, whose chains are remembered by it.
-type trusted struct {
+// sourcePool is the pool of the root that all sources of an authority share, since ades.Chains caches chains by the
+// pool.
+type sourcePool struct {
 	once   sync.Once
 	roots  *x509.CertPool
 	chains ades.Chains
@@ -53,7 +55,7 @@ func (s sources) Timestamp(_ context.Context, h crypto.Hash, sum []byte) ([]byte
 	if err != nil {
 		return nil, fmt.Errorf("ca: %w: %w", ades.ErrTimestamp, err)
 	}
-	token, err := tsp.ParseResponse(s.Authority.Timestamp(der, s.clock()))
+	token, err := tsp.ParseResponse(s.Authority.Timestamp(der, s.now()))
 	if err != nil {
 		return nil, fmt.Errorf("ca: %w: %w", ades.ErrTimestamp, err)
 	}
@@ -68,23 +70,23 @@ func (s sources) Issuers(context.Context, *x509.Certificate) ([]*x509.Certificat
 	return s.Chain(), nil
 }
 
-// Revocation implements [ades.Revocation]. About what the root issued there is its
-// list, about the rest the responder.
+// Revocation implements [ades.Revocation]. Certificates that the root issued are looked up in its revocation list,
+// others by OCSP.
 func (s sources) Revocation(_ context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
-	now := s.clock()
+	now := s.now()
 	if now.Before(notBefore.Truncate(time.Second)) {
-		return ades.RevocationData{}, fmt.Errorf("ca: %w: %w: proof of %v is asked for at %v", ades.ErrNoRevocation, ades.ErrUnavailable, notBefore, now)
+		return ades.RevocationData{}, fmt.Errorf("ca: %w: %w: data as of %v was requested at %v", ades.ErrNoRevocation, ades.ErrUnavailable, notBefore, now)
 	}
 	if issuer.Equal(s.Root()) {
-		if !s.issuedByRoot(cert) { // a list is silent about what was never issued
+		if !s.issuedByRoot(cert) { // a list does not contain certificates that were never issued
 			return ades.RevocationData{}, fmt.Errorf("ca: %w: %s is not known", ades.ErrNoRevocation, ades.Identify(cert))
 		}
-		return s.proofByList(cert, now)
+		return s.revocationFromCRL(cert, now)
 	}
-	return s.proofByResponse(cert, issuer, now)
+	return s.revocationFromOCSP(cert, issuer, now)
 }
 
-func (s sources) proofByList(cert *x509.Certificate, now time.Time) (ades.RevocationData, error) {
+func (s sources) revocationFromCRL(cert *x509.Certificate, now time.Time) (ades.RevocationData, error) {
 	der, err := s.RootCRL(now)
 	if err != nil {
 		return ades.RevocationData{}, fmt.Errorf("%w: %w", ades.ErrNoRevocation, err)
@@ -103,7 +105,7 @@ func (s sources) proofByList(cert *x509.Certificate, now time.Time) (ades.Revoca
 	return ades.RevocationData{CRL: der}, nil
 }
 
-func (s sources) proofByResponse(cert, issuer *x509.Certificate, now time.Time) (ades.RevocationData, error) {
+func (s sources) revocationFromOCSP(cert, issuer *x509.Certificate, now time.Time) (ades.RevocationData, error) {
 	request, err := ocsp.NewRequest(cert, issuer, crypto.SHA256, nonce()).Marshal()
 	if err != nil {
 		return ades.RevocationData{}, fmt.Errorf("%w: %w", ades.ErrNoRevocation, err)
@@ -123,7 +125,7 @@ func (s sources) proofByResponse(cert, issuer *x509.Certificate, now time.Time) 
 	return ades.RevocationData{OCSP: der}, nil
 }
 
-// nonce draws the 32 bytes of RFC 9654 2.1.
+// nonce returns a random nonce of 32 bytes (RFC 9654 2.1).
 func nonce() []byte {
 	b := make([]byte, 32)
 	rand.Read(b) // never fails

@@ -17,8 +17,8 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/tsp"
 )
 
-// A timestamp, and then proof about everybody who took part, of the same second.
-func TestEvidenceOfOneSecond(t *testing.T) {
+// A timestamp, and the revocation data of all certificates, of the same second.
+func TestSourcesOfOneSecond(t *testing.T) {
 	a := newAuthority(t)
 	now := time.Now().Truncate(time.Second).Add(700 * time.Millisecond)
 	s := a.Sources(func() time.Time { return now })
@@ -36,11 +36,11 @@ func TestEvidenceOfOneSecond(t *testing.T) {
 		t.Errorf("%+v, %v", token, err)
 	}
 	for _, pair := range [][2]*x509.Certificate{{cert, issuing}, {token.Certificate, issuing}} {
-		proof, err := s.Revocation.Revocation(ctx, pair[0], pair[1], token.Time)
-		if err != nil || proof.CRL != nil {
+		data, err := s.Revocation.Revocation(ctx, pair[0], pair[1], token.Time)
+		if err != nil || data.CRL != nil {
 			t.Fatal(err)
 		}
-		r, err := ocsp.Parse(proof.OCSP)
+		r, err := ocsp.Parse(data.OCSP)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,11 +49,11 @@ func TestEvidenceOfOneSecond(t *testing.T) {
 			t.Errorf("%+v, %v", single, err)
 		}
 	}
-	proof, err := s.Revocation.Revocation(ctx, issuing, a.Root(), time.Time{})
-	if err != nil || proof.OCSP != nil {
+	data, err := s.Revocation.Revocation(ctx, issuing, a.Root(), time.Time{})
+	if err != nil || data.OCSP != nil {
 		t.Fatal(err)
 	}
-	l, err := crl.Parse(proof.CRL)
+	l, err := crl.Parse(data.CRL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,18 +65,18 @@ func TestEvidenceOfOneSecond(t *testing.T) {
 	}
 }
 
-func TestEvidenceThatThereIsNot(t *testing.T) {
+func TestSourcesErrors(t *testing.T) {
 	a, other, now, ctx := newAuthority(t), newAuthority(t), time.Now(), t.Context()
 	s := a.Sources(nil)
 	cert, issuing := issueTest(t, a), a.Chain()[0]
 	if _, err := s.Revocation.Revocation(ctx, cert, issuing, now.Add(time.Hour)); !errors.Is(err, ades.ErrNoRevocation) || !errors.Is(err, ades.ErrUnavailable) {
-		t.Errorf("as of later: %v", err)
+		t.Errorf("in the future: %v", err)
 	}
 	if _, err := s.Revocation.Revocation(ctx, issueTest(t, other), other.Chain()[0], now); !errors.Is(err, ades.ErrNoRevocation) {
-		t.Errorf("about another authority's: %v", err)
+		t.Errorf("of another authority: %v", err)
 	}
 	if _, err := s.Revocation.Revocation(ctx, other.Chain()[0], a.Root(), now); !errors.Is(err, ades.ErrNoRevocation) {
-		t.Errorf("about what a root of the same name issued: %v", err)
+		t.Errorf("of a root with the same name: %v", err)
 	}
 	if _, err := s.Time.Timestamp(ctx, crypto.SHA1, make([]byte, 20)); !errors.Is(err, ades.ErrTimestamp) {
 		t.Errorf("an imprint by SHA-1: %v", err)
@@ -88,19 +88,19 @@ func TestEvidenceThatThereIsNot(t *testing.T) {
 		at           time.Time
 		reason       int
 	}{{cert, issuing, now.Add(-time.Minute), 1}, {issuing, a.Root(), now.Add(-time.Hour), 2}} {
-		proof, err := s.Revocation.Revocation(ctx, row.cert, row.issuer, now)
+		data, err := s.Revocation.Revocation(ctx, row.cert, row.issuer, now)
 		var revoked *ades.RevokedError
 		if !errors.As(err, &revoked) || !errors.Is(err, ades.ErrRevoked) {
 			t.Fatal(err)
 		}
-		if !revoked.At.Equal(row.at.Truncate(time.Second)) || revoked.Reason != row.reason || len(proof.OCSP)+len(proof.CRL) == 0 {
+		if !revoked.At.Equal(row.at.Truncate(time.Second)) || revoked.Reason != row.reason || len(data.OCSP)+len(data.CRL) == 0 {
 			t.Errorf("%+v", revoked)
 		}
 	}
 }
 
-// RFC 5280 4.2.2.1: the bundle that caIssuers points to.
-func TestBundleOfIssuers(t *testing.T) {
+// RFC 5280 4.2.2.1: the response of a caIssuers address.
+func TestIssuers(t *testing.T) {
 	a := newAuthority(t)
 	der, err := a.Issuers()
 	if err != nil {

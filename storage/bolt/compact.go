@@ -126,5 +126,5 @@ func (db *DB) replace(path string) error {
 		return errors.Join(err, file.Close())
 	}
 	db.file.Store(file)
-	return errors.Join(durable.SyncName(db.path), old.Close())
+	return errors.Join(durable.SyncParent(db.path), old.Close())
 }

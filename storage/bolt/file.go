@@ -84,7 +84,7 @@ func (db *DB) openFile() error {
 	if err := os.Remove(db.path + compactSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return durable.SyncName(db.path)
+	return durable.SyncParent(db.path)
 }
 
 // settings are those of a file in which the store is used.

@@ -43,7 +43,7 @@ func makeFolder(path string) error {
 	if err != nil {
 		return err
 	}
-	return durable.SyncName(path)
+	return durable.SyncParent(path)
 }
 
 func openFolder(db *DB, path string) (*folder, error) {

@@ -19,8 +19,8 @@ const (
 	maxKeys    = 100
 )
 
-// Parse reads keys: one on a line, 32 random bytes in Base64 (RFC 4648 4). Empty lines and
-// those that begin with "#" are for people. Errors name lines and no key.
+// Parse parses master keys: one per line, 32 random bytes in Base64 (RFC 4648 4). It ignores empty lines and lines
+// that begin with "#". Errors contain the number of a line, and no key.
 func Parse(text []byte) (*Keys, error) {
 	keys := new(Keys)
 	number := 0
@@ -48,11 +48,10 @@ func Parse(text []byte) (*Keys, error) {
 	return keys, nil
 }
 
-// ReadFile reads keys from a file. One that others than its owner and group can read, or
-// than its owner can change, is refused: keys that were seen protect nothing. A group may
-// read it, since that is how containers are handed their secrets.
+// ReadFile reads master keys from a file. It refuses a file that others than the owner and the group can read, or
+// that others than the owner can change. The group may read it because containers get their secrets in this way.
 func ReadFile(path string) (*Keys, error) {
-	text, err := readOwned(path)
+	text, err := readPrivate(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the master key: %w", err)
 	}
@@ -63,7 +62,8 @@ func ReadFile(path string) (*Keys, error) {
 	return keys, nil
 }
 
-func readOwned(path string) ([]byte, error) {
+// readPrivate reads a file after it has checked the permissions.
+func readPrivate(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func readOwned(path string) ([]byte, error) {
 	case !stat.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is no file", path)
 	case stat.Mode().Perm()&0o027 != 0:
-		return nil, fmt.Errorf("%s is open to others (%04o): chmod 600 it, and make another key if somebody may have read it", path, stat.Mode().Perm())
+		return nil, fmt.Errorf("%s is open to others (%04o): chmod 600 it, and make another key if others may have read it", path, stat.Mode().Perm())
 	}
 	text, err := io.ReadAll(io.LimitReader(file, maxKeyFile+1))
 	if len(text) > maxKeyFile {
@@ -85,11 +85,11 @@ func readOwned(path string) ([]byte, error) {
 	return text, err
 }
 
-// MakeFile makes a file with a new key unless there is one. Of several that call it at once
-// one makes the file, and all find the same.
+// MakeFile creates a file with a new key, unless the file exists. If several processes call it at the same time,
+// one of them creates the file, and all read the same key from it.
 func MakeFile(path string) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		return nil // whoever reads it says what is wrong with it
+		return nil // ReadFile reports what is wrong with it
 	}
 	if err := durable.Create(path, newFile()); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("making the master key: %w", err)

@@ -19,18 +19,18 @@ func TestParse(t *testing.T) {
 		keys int
 		err  string
 	}{
-		"one":                  {good, 1, ""},
-		"two with remarks":     {"# first\n" + good + "\n\n  # second\r\n\t" + good + " \r\n", 2, ""},
-		"nothing":              {"", 0, "has no key"},
-		"remarks alone":        {"# none\n\n", 0, "has no key"},
-		"too short":            {good + "\n" + base64.StdEncoding.EncodeToString(make([]byte, 31)), 0, "line 2 is no key"},
-		"too long":             {base64.StdEncoding.EncodeToString(make([]byte, 33)), 0, "line 1 is no key"},
-		"no Base64":            {"# a\n" + strings.Repeat("!", 44), 0, "line 2 is no key"},
-		"Base64 for URLs":      {base64.URLEncoding.EncodeToString(bytes.Repeat([]byte{0xff}, keyLen)), 0, "line 1 is no key"},
-		"bits left over":       {strings.Repeat("A", 42) + "B=", 0, "line 1 is no key"},
-		"a remark behind it":   {good + " # mine", 0, "line 1 is no key"},
-		"as many as there may": {strings.Repeat(good+"\n", maxKeys), maxKeys, ""},
-		"more than there may":  {strings.Repeat(good+"\n", maxKeys+1), 0, "more than 100"},
+		"one":                   {good, 1, ""},
+		"two with remarks":      {"# first\n" + good + "\n\n  # second\r\n\t" + good + " \r\n", 2, ""},
+		"nothing":               {"", 0, "has no key"},
+		"remarks alone":         {"# none\n\n", 0, "has no key"},
+		"too short":             {good + "\n" + base64.StdEncoding.EncodeToString(make([]byte, 31)), 0, "line 2 is no key"},
+		"too long":              {base64.StdEncoding.EncodeToString(make([]byte, 33)), 0, "line 1 is no key"},
+		"no Base64":             {"# a\n" + strings.Repeat("!", 44), 0, "line 2 is no key"},
+		"Base64 for URLs":       {base64.URLEncoding.EncodeToString(bytes.Repeat([]byte{0xff}, keyLen)), 0, "line 1 is no key"},
+		"nonzero trailing bits": {strings.Repeat("A", 42) + "B=", 0, "line 1 is no key"},
+		"a remark behind it":    {good + " # mine", 0, "line 1 is no key"},
+		"the maximum":           {strings.Repeat(good+"\n", maxKeys), maxKeys, ""},
+		"above the maximum":     {strings.Repeat(good+"\n", maxKeys+1), 0, "more than 100"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			keys, err := Parse([]byte(test.text))
@@ -40,7 +40,7 @@ func TestParse(t *testing.T) {
 				}
 				for _, line := range strings.Fields(test.text) {
 					if len(line) > 10 && strings.Contains(err.Error(), line) {
-						t.Errorf("the error tells a key: %v", err)
+						t.Errorf("the error contains a key: %v", err)
 					}
 				}
 				return
@@ -52,8 +52,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Of many that start at once one makes the file, whole and for its owner alone, and all
-// read the same key.
+// Of concurrent calls one creates the file, which is complete and readable for its owner only, and all read the
+// same key.
 func TestMakeFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "innsigli.key")
 	values := make([][]byte, 16)
@@ -102,7 +102,7 @@ func TestMakeFile(t *testing.T) {
 	}
 }
 
-func TestFilesThatAreRefused(t *testing.T) {
+func TestReadFilePermissions(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name string, mode fs.FileMode, content []byte) string {
 		t.Helper()
@@ -116,7 +116,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 		return path
 	}
 	for path, want := range map[string]string{
-		write("everybody", 0o644, newFile()):                      "chmod 600",
+		write("all", 0o644, newFile()):                            "chmod 600",
 		write("others", 0o604, newFile()):                         "chmod 600",
 		write("written", 0o620, newFile()):                        "chmod 600",
 		write("long", 0o600, bytes.Repeat([]byte("# \n"), 30000)): "longer than",
@@ -136,7 +136,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 		os.Remove(filepath.Join(folder, "right"))
 	}
 	if err := MakeFile(filepath.Join(folder, "nowhere", "key")); err == nil {
-		t.Error("made in a folder that is not there")
+		t.Error("created in a folder that does not exist")
 	}
 }
 

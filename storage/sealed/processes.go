@@ -3,160 +3,262 @@ package sealed
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"time"
 
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/storage"
 )
 
 const linkToken kind = "link of a process"
 
-// Processes is a store in which the tokens of links are sealed. A token that does not open keeps nobody
-// from the process: its link comes without it, and when the process is stored the token stays as it is,
-// until another link takes its place or it is used up.
-func Processes(store portal.Store, keys *Keys) portal.Store { return processes{store, keys} }
+// Processes returns a store that seals the tokens of participants' links. A process can be read and updated even if a
+// token does not open: the link is returned without the token, and an update of the process leaves the stored token
+// unchanged, until the link is replaced or used up.
+func Processes(store portal.Store, keys *Keys) portal.Store { return processStore{store, keys} }
 
-// processes embeds no store either.
-type processes struct {
+type processStore struct {
 	store portal.Store
 	keys  *Keys
 }
 
-var _ portal.Store = processes{}
+var _ portal.Store = processStore{}
 
-func (s processes) CreateProcess(ctx context.Context, p portal.Process) error {
-	return s.store.CreateProcess(ctx, s.sealed(p))
+func (s processStore) CreateProcess(ctx context.Context, p portal.Process) error {
+	return s.store.CreateProcess(ctx, s.seal(p))
 }
 
-func (s processes) UpdateProcess(ctx context.Context, p portal.Process) error {
-	p = s.sealed(p)
-	if slices.ContainsFunc(p.Participants, withoutToken) {
-		was, err := s.store.Process(ctx, p.ID)
+func (s processStore) UpdateProcess(ctx context.Context, p portal.Process) error {
+	p = s.seal(p)
+	if slices.ContainsFunc(p.Participants, lacksToken) {
+		stored, err := s.store.Process(ctx, p.ID)
 		if err != nil {
 			return err
 		}
-		leaveTokens(p, was)
+		restoreTokens(p, stored)
 	}
 	return s.store.UpdateProcess(ctx, p)
 }
 
-func (s processes) DeleteProcess(ctx context.Context, id string) error {
+func (s processStore) DeleteProcess(ctx context.Context, id string) error {
 	return s.store.DeleteProcess(ctx, id)
 }
 
-func (s processes) Process(ctx context.Context, id string) (portal.Process, error) {
-	return s.opened(s.store.Process(ctx, id))
+func (s processStore) Process(ctx context.Context, id string) (portal.Process, error) {
+	return s.openResult(s.store.Process(ctx, id))
 }
 
-func (s processes) ProcessByLink(ctx context.Context, hash []byte) (portal.Process, error) {
-	return s.opened(s.store.ProcessByLink(ctx, hash))
+func (s processStore) ProcessByLink(ctx context.Context, hash []byte) (portal.Process, error) {
+	return s.openResult(s.store.ProcessByLink(ctx, hash))
 }
 
-func (s processes) Waiting(ctx context.Context, account string, after time.Time, limit int) ([]portal.Process, error) {
+func (s processStore) Waiting(ctx context.Context, account string, after time.Time, limit int) ([]portal.Process, error) {
 	list, err := s.store.Waiting(ctx, account, after, limit)
 	return s.openAll(list), err
 }
 
-func (s processes) Unopened(ctx context.Context, until time.Time, limit int) ([]portal.Process, error) {
+func (s processStore) Unopened(ctx context.Context, until time.Time, limit int) ([]portal.Process, error) {
 	list, err := s.store.Unopened(ctx, until, limit)
 	return s.openAll(list), err
 }
 
-func (s processes) ListProcesses(ctx context.Context, of portal.Listing, after portal.Position, limit int) ([]portal.Process, error) {
+func (s processStore) ListProcesses(ctx context.Context, of portal.Listing, after portal.Position, limit int) ([]portal.Process, error) {
 	list, err := s.store.ListProcesses(ctx, of, after, limit)
 	return s.openAll(list), err
 }
 
-func (s processes) Overdue(ctx context.Context, before time.Time) iter.Seq2[portal.Process, error] {
+func (s processStore) Overdue(ctx context.Context, before time.Time) iter.Seq2[portal.Process, error] {
 	return func(yield func(portal.Process, error) bool) {
 		for p, err := range s.store.Overdue(ctx, before) {
-			if !yield(s.opened(p, err)) {
+			if !yield(s.openResult(p, err)) {
 				return
 			}
 		}
 	}
 }
 
-func (s processes) Ended(ctx context.Context, before time.Time, limit int) ([]portal.Process, error) {
+func (s processStore) Ended(ctx context.Context, before time.Time, limit int) ([]portal.Process, error) {
 	list, err := s.store.Ended(ctx, before, limit)
 	return s.openAll(list), err
 }
 
-func (s processes) CreateKey(ctx context.Context, k portal.Key) error {
+func (s processStore) CreateKey(ctx context.Context, k portal.Key) error {
 	return s.store.CreateKey(ctx, k)
 }
 
-func (s processes) UpdateKey(ctx context.Context, k portal.Key) error {
+func (s processStore) UpdateKey(ctx context.Context, k portal.Key) error {
 	return s.store.UpdateKey(ctx, k)
 }
 
-func (s processes) Key(ctx context.Context, client, value string) (portal.Key, error) {
+func (s processStore) Key(ctx context.Context, client, value string) (portal.Key, error) {
 	return s.store.Key(ctx, client, value)
 }
 
-func (s processes) DeleteKey(ctx context.Context, client, value string) error {
+func (s processStore) DeleteKey(ctx context.Context, client, value string) error {
 	return s.store.DeleteKey(ctx, client, value)
 }
 
-func (s processes) DeleteKeys(ctx context.Context, until time.Time, limit int) (int, error) {
+func (s processStore) DeleteKeys(ctx context.Context, until time.Time, limit int) (int, error) {
 	return s.store.DeleteKeys(ctx, until, limit)
 }
 
-// sealed is a process as it is stored.
-func (s processes) sealed(p portal.Process) portal.Process {
-	return tokens(p, func(link string, token []byte) []byte { return s.keys.seal(linkToken, link, token) })
+// seal returns the process as it is stored.
+func (s processStore) seal(p portal.Process) portal.Process {
+	return mapTokens(p, func(link string, token []byte) []byte { return s.keys.seal(linkToken, link, token) })
 }
 
-func (s processes) opened(p portal.Process, err error) (portal.Process, error) {
+func (s processStore) openResult(p portal.Process, err error) (portal.Process, error) {
 	if err != nil {
 		return p, err
 	}
 	return s.open(p), nil
 }
 
-// open leaves out what does not open.
-func (s processes) open(p portal.Process) portal.Process {
-	return tokens(p, func(link string, token []byte) []byte {
+// open returns the process with its tokens in clear, without those that do not open.
+func (s processStore) open(p portal.Process) portal.Process {
+	return mapTokens(p, func(link string, token []byte) []byte {
 		token, _ = s.keys.open(linkToken, link, token)
 		return token
 	})
 }
 
-func (s processes) openAll(list []portal.Process) []portal.Process {
+func (s processStore) openAll(list []portal.Process) []portal.Process {
 	for i, p := range list {
 		list[i] = s.open(p)
 	}
 	return list
 }
 
-// tokens is a process with other tokens in its links. The one given stays as it is.
-func tokens(p portal.Process, of func(link string, token []byte) []byte) portal.Process {
+// mapTokens returns a copy of the process in which f was applied to each token.
+func mapTokens(p portal.Process, f func(link string, token []byte) []byte) portal.Process {
 	p.Participants = slices.Clone(p.Participants)
 	for i := range p.Participants {
 		one := &p.Participants[i]
-		one.Link.Token = of(linkOf(p, *one), one.Link.Token)
+		one.Link.Token = f(linkID(p, *one), one.Link.Token)
 	}
 	return p
 }
 
-// linkOf names the link of a participant, in which alone its token is good.
-func linkOf(p portal.Process, one portal.Participant) string { return p.ID + "/" + one.ID }
+// linkID returns the ID that the token of a participant's link is bound to.
+func linkID(p portal.Process, one portal.Participant) string { return p.ID + "/" + one.ID }
 
-// withoutToken says whether a participant has a link whose token did not open.
-func withoutToken(one portal.Participant) bool {
+// lacksToken reports whether a participant has a link whose token did not open.
+func lacksToken(one portal.Participant) bool {
 	return len(one.Link.Hash) > 0 && len(one.Link.Token) == 0
 }
 
-// leaveTokens puts the tokens that did not open back into the links that they were stored in.
-func leaveTokens(p, was portal.Process) {
+// restoreTokens copies the tokens that did not open from the stored process to the same links of p.
+func restoreTokens(p, stored portal.Process) {
 	for i := range p.Participants {
 		one := &p.Participants[i]
-		at := slices.IndexFunc(was.Participants, func(old portal.Participant) bool {
+		at := slices.IndexFunc(stored.Participants, func(old portal.Participant) bool {
 			return old.ID == one.ID && bytes.Equal(old.Link.Hash, one.Link.Hash)
 		})
-		if withoutToken(*one) && at >= 0 {
-			one.Link.Token = was.Participants[at].Link.Token
+		if lacksToken(*one) && at >= 0 {
+			one.Link.Token = stored.Participants[at].Link.Token
 		}
 	}
+}
+
+// ResealProcesses seals the tokens of the processes in list with the first key, where they are not sealed or sealed
+// with another key, and returns for how many processes it did. store is the backend's store, and list has all of
+// its processes with links that were not opened. It returns an error for a token that does not open, since the key
+// that sealed it is needed for as long as the link is valid.
+//
+// Several servers may call it at the same time, and while other servers are running: each process is resealed in a
+// transaction of its own.
+func ResealProcesses(ctx context.Context, tx storage.Transactor, store portal.Store, list iter.Seq2[portal.Process, error], keys *Keys) (n int, err error) {
+	s := processStore{store, keys}
+	for p, err := range list {
+		if err != nil {
+			return n, resealProcessesError(err)
+		}
+		if s.isCurrent(p) {
+			continue
+		}
+		err := tx.InTx(ctx, func(ctx context.Context) error {
+			p, err := s.store.Process(ctx, p.ID) // again, in the transaction
+			if err == nil {
+				err = s.checkTokens(p)
+			}
+			if err != nil {
+				return err
+			}
+			return s.store.UpdateProcess(ctx, s.seal(s.open(p)))
+		})
+		if errors.Is(err, storage.ErrNotFound) {
+			continue // deleted meanwhile
+		}
+		if err != nil {
+			return n, resealProcessesError(err)
+		}
+		n++
+	}
+	return n, nil
+}
+
+func resealProcessesError(err error) error {
+	return fmt.Errorf("sealing the links of processes with the first master key: %w", err)
+}
+
+// checkTokens returns nil if all tokens of a process open.
+func (s processStore) checkTokens(p portal.Process) error {
+	for _, one := range p.Participants {
+		if _, err := s.keys.open(linkToken, linkID(p, one), one.Link.Token); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isCurrent reports whether all tokens of a process are sealed with the first key.
+func (s processStore) isCurrent(p portal.Process) bool {
+	for _, one := range p.Participants {
+		if !s.keys.isCurrent(one.Link.Token) {
+			return false
+		}
+	}
+	return true
+}
+
+const pageRecord kind = "record of the signing page"
+
+// Pages returns a store that seals the values of the signing page's records.
+func Pages(store storage.Records, keys *Keys) storage.Records { return pageStore{store, keys} }
+
+type pageStore struct {
+	store storage.Records
+	keys  *Keys
+}
+
+var _ storage.Records = pageStore{}
+
+func (s pageStore) PutRecord(ctx context.Context, r storage.Record) error {
+	r.Value = s.keys.seal(pageRecord, hex.EncodeToString(r.Key), r.Value)
+	return s.store.PutRecord(ctx, r)
+}
+
+// Record returns storage.ErrNotFound also if none of the keys opens the value. The visitor then logs in again, and
+// can sign although a key is missing.
+func (s pageStore) Record(ctx context.Context, key []byte) (storage.Record, error) {
+	r, err := s.store.Record(ctx, key)
+	if err != nil {
+		return r, err
+	}
+	if r.Value, err = s.keys.open(pageRecord, hex.EncodeToString(r.Key), r.Value); err != nil {
+		return storage.Record{}, storage.ErrNotFound
+	}
+	return r, nil
+}
+
+func (s pageStore) DeleteRecord(ctx context.Context, key []byte) error {
+	return s.store.DeleteRecord(ctx, key)
+}
+
+func (s pageStore) DeleteRecords(ctx context.Context, until time.Time, limit int) (int, error) {
+	return s.store.DeleteRecords(ctx, until, limit)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,10 +13,11 @@ import (
 
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/portal/process"
+	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/sealed"
 )
 
-// newProcess is one of three, of whom the first has used up the link.
+// newProcess returns a process with three participants, of whom the first has used the link.
 func newProcess(id string) portal.Process {
 	p := portal.Process{ID: id, Account: owner, CreatedAt: expires}
 	for i := range 3 {
@@ -45,7 +45,7 @@ func (d deployment) begin(t *testing.T, store portal.Store, list ...portal.Proce
 	}
 }
 
-// wantProcesses fails the test unless what is sealed opens to this, in each way it is read.
+// wantProcesses fails the test unless all methods return these processes.
 func (d deployment) wantProcesses(t *testing.T, k *sealed.Keys, want ...portal.Process) {
 	t.Helper()
 	store := sealed.Processes(d.db.Processes(), k)
@@ -71,11 +71,10 @@ func (d deployment) resealProcesses(t *testing.T, k *sealed.Keys) (int, error) {
 	return sealed.ResealProcesses(t.Context(), d.db, d.db.Processes(), d.db.AllUnopened(t.Context()), k)
 }
 
-// With a new key first all tokens are sealed with it, so that the old one can be dropped, and not
-// before: what was sealed with a key that is not there says so, and which it is.
-func TestProcessesOutliveTheirKey(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "store.db")
-	d := deployment{open(t, path), path}
+// After a rotation all tokens are sealed with the new key, and open without the old one. Without the old key
+// resealing fails, and the error names the link.
+func TestResealProcesses(t *testing.T) {
+	d := newDeployment(t)
 	a, b := newKey(), newKey()
 	onlyA, both, onlyB := keys(t, a), keys(t, b, a), keys(t, b)
 	var all []portal.Process
@@ -99,15 +98,14 @@ func TestProcessesOutliveTheirKey(t *testing.T) {
 
 	d.db.Close()
 	if _, err := d.resealProcesses(t, onlyB); err == nil {
-		t.Error("a closed store was gone through")
+		t.Error("ResealProcesses of a closed store returned no error")
 	}
 }
 
-// Whose token does not open is a process like any other, in which the link is known and cannot be shown.
-// Storing it loses nothing: the key may come back.
+// A process whose token does not open is returned without the token. Updating it does not lose the stored token,
+// since the key may be added again.
 func TestTokensThatDoNotOpen(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "store.db")
-	d := deployment{open(t, path), path}
+	d := newDeployment(t)
 	right, wrong := keys(t, newKey()), keys(t, newKey())
 	p := newProcess("p")
 	d.begin(t, sealed.Processes(d.db.Processes(), right), p)
@@ -120,7 +118,7 @@ func TestTokensThatDoNotOpen(t *testing.T) {
 	p.FileName = "Changed.pdf"
 	d.wantProcesses(t, right, p)
 	another := portal.Link{InvitedAt: expires, Hash: []byte("another hash"), Token: []byte("another token")}
-	for range 2 { // a second time beside a token that opens
+	for range 2 { // the second time with another token that opens
 		d.change(t, lost, "p", func(p *portal.Process) { p.Participants[1].Link = another })
 	}
 	p.Participants[1].Link = another
@@ -131,7 +129,7 @@ func TestTokensThatDoNotOpen(t *testing.T) {
 
 	d.change(t, lost, "p", func(p *portal.Process) { p.Participants[2].Link = portal.Link{InvitedAt: expires} })
 	if stored, err := d.db.Processes().Process(t.Context(), "p"); err != nil || stored.Participants[2].Link.Token != nil {
-		t.Errorf("used up: %+v, %v", stored.Participants[2].Link, err)
+		t.Errorf("used: %+v, %v", stored.Participants[2].Link, err)
 	}
 	err := d.db.InTx(t.Context(), func(ctx context.Context) error { return lost.DeleteProcess(ctx, "p") })
 	if err != nil {
@@ -139,7 +137,7 @@ func TestTokensThatDoNotOpen(t *testing.T) {
 	}
 }
 
-// change changes a process as it is read.
+// change updates a process that it has read from the store.
 func (d deployment) change(t *testing.T, store portal.Store, id string, f func(*portal.Process)) {
 	t.Helper()
 	err := d.db.InTx(t.Context(), func(ctx context.Context) error {
@@ -155,11 +153,10 @@ func (d deployment) change(t *testing.T, store portal.Store, id string, f func(*
 	}
 }
 
-// A token is good in its own link alone, and in no file as it is. Who has a process sealed keeps it as
-// it was.
-func TestTokensStayInTheirPlace(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "store.db")
-	d, k := deployment{open(t, path), path}, keys(t, newKey())
+// A token opens in its own link only, and the file does not contain it. Storing a process does not change the
+// caller's value.
+func TestTokensAreBoundToTheirLink(t *testing.T) {
+	d, k := newDeployment(t), keys(t, newKey())
 	store, p := sealed.Processes(d.db.Processes(), k), newProcess("p")
 	d.begin(t, store, p)
 	if diff := cmp.Diff(newProcess("p"), p); diff != "" {
@@ -180,8 +177,47 @@ func TestTokensStayInTheirPlace(t *testing.T) {
 		}
 	}
 	d.db.Close()
-	content, err := os.ReadFile(path)
+	content, err := os.ReadFile(d.path)
 	if err != nil || bytes.Contains(content, []byte("dG9rZW4gb2Yg")) || bytes.Contains(content, []byte("token of ")) {
-		t.Errorf("the file has tokens, or cannot be read: %v", err)
+		t.Errorf("the file contains tokens, or cannot be read: %v", err)
 	}
+}
+
+// Records of the signing page are sealed. A record that does not open, since its key is missing or it was copied
+// from another record, is not found, and can be replaced.
+func TestPageRecords(t *testing.T) {
+	d, old, k := newDeployment(t), newKey(), newKey()
+	before, both, now := keys(t, old), keys(t, k, old), keys(t, k)
+	put := func(store storage.Records, key, value string) {
+		t.Helper()
+		r := storage.Record{Key: []byte(key), Value: []byte(value), Expires: expires}
+		if err := d.db.InTx(t.Context(), func(ctx context.Context) error { return store.PutRecord(ctx, r) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	has := func(with *sealed.Keys, key, want string) {
+		t.Helper()
+		got, err := sealed.Pages(d.db.Pages(), with).Record(t.Context(), []byte(key))
+		if want == "" {
+			if !errors.Is(err, storage.ErrNotFound) || got.Value != nil {
+				t.Errorf("%s: %q, %v", key, got.Value, err)
+			}
+			return
+		}
+		if diff := cmp.Diff(storage.Record{Key: []byte(key), Value: []byte(want), Expires: expires}, got); diff != "" || err != nil {
+			t.Errorf("%s: %v\n%s", key, err, diff)
+		}
+	}
+	put(sealed.Pages(d.db.Pages(), before), "jon", "0101302399")
+	has(before, "jon", "0101302399")
+	has(both, "jon", "0101302399")
+	has(now, "jon", "")
+	stored, err := d.db.Pages().Record(t.Context(), []byte("jon"))
+	if err != nil || !sealed.Is(stored.Value) || bytes.Contains(stored.Value, []byte("0101302399")) {
+		t.Errorf("%q, %v", stored.Value, err)
+	}
+	put(d.db.Pages(), "anna", string(stored.Value))
+	has(both, "anna", "")
+	put(sealed.Pages(d.db.Pages(), both), "jon", "again")
+	has(now, "jon", "again")
 }

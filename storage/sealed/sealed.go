@@ -1,5 +1,5 @@
-// Package sealed keeps secrets closed in the store: what a backend, its files and its
-// backups hold of them is of no use without the master key, which is kept elsewhere.
+// Package sealed encrypts secrets before they are stored: without the master key, which is stored elsewhere, the
+// secrets in a backend, its files and its backups are of no use.
 //
 //	keys, err := sealed.ReadFile("innsigli.key")
 //	users := sealed.Sandbox(db.Sandbox(), keys)
@@ -8,15 +8,14 @@
 //	processes := sealed.Processes(db.Processes(), keys)
 //	visits := sealed.Pages(db.Pages(), keys)
 //
-// Sealed are the keys of sandbox users, the sandbox's authority, the secret part of
-// conversations with identity providers, the certificates of signers that are kept for the next
-// time, the secrets of webhook subscriptions, the keys that sign webhooks, the tokens of the links
-// that participants were not yet logged in with and what the signing page remembers of its visitors. Access tokens and client secrets need no key: they
-// are stored as hashes alone.
+// The stores seal the keys of sandbox users, the sandbox's authority, the secret part of conversations with
+// identity providers, the certificates of signers that are stored for their next signature, the secrets of webhook
+// subscriptions, the keys that sign webhooks, the tokens of links that participants have not logged in with yet,
+// and the records of the signing page. Access tokens and client secrets need no key: only their hashes are stored.
 //
-// # What is stored
+// # Format
 //
-// A sealed value is AES-256 in GCM (NIST SP 800-38D) under a random nonce of 96 bits:
+// A sealed value is encrypted by AES-256 in GCM (NIST SP 800-38D) with a random nonce of 96 bits:
 //
 //	magic     "innsealed"
 //	version   1 byte, 1
@@ -24,14 +23,14 @@
 //	nonce     12 bytes
 //	sealed    as long as the secret, and a tag of 16 bytes
 //
-// The first three, the kind of secret and the ID of its record are authenticated, so that a
-// value that was moved to another record does not open. At most 2^32 values are to be
-// sealed with one key (SP 800-38D 8.3), which rotation sees to long before.
+// The additional authenticated data are the first three fields, the kind of the secret and the ID of its record, so
+// that a value that was copied to another record does not open. One key must not seal more than 2^32 values (SP
+// 800-38D 8.3); key rotation happens long before.
 //
-// A value that does not begin with the magic was stored before there was sealing. It is
-// read as it is, and sealed when it is written the next time; [Reseal], [ResealCertificates],
-// [ResealWebhooks] and [ResealProcesses] do that at the start of a server. So sealing protects from
-// who reads the store, not from who writes to it.
+// A value that does not begin with the magic was stored before this package existed. It is returned as it is, and
+// sealed at the next write; [Reseal], [ResealCertificates], [ResealWebhooks] and [ResealProcesses] do that when a
+// server starts. Therefore sealing protects secrets from those who can read the store, but not from those who can
+// write to it, since they can store a value that is not sealed.
 package sealed
 
 import (
@@ -46,9 +45,9 @@ import (
 )
 
 var (
-	// ErrKey: none of the keys is the one that the secret was sealed with.
+	// ErrKey: the secret was sealed with a key that is not among the Keys.
 	ErrKey = errors.New("sealed: a secret in the store was sealed with another master key: list that key in the file of --master-key-file as well")
-	// ErrDamaged: the secret is not as it was sealed, or not in its place.
+	// ErrDamaged: the sealed value was changed, or copied from another record.
 	ErrDamaged = errors.New("sealed: a secret in the store is damaged, or belongs to another record")
 )
 
@@ -59,17 +58,16 @@ const (
 	header   = len(magic) + 1 + keyIDLen
 )
 
-// Keys are a server's master keys. The first seals, all of them open. They may be used by
-// several goroutines.
+// Keys are a server's master keys. The first one seals, all of them open. They may be used by several goroutines.
 type Keys struct{ all []key }
 
 type key struct {
-	header []byte // of what it seals
+	header []byte // of the values that it seals: magic, version, key ID
 	aead   cipher.AEAD
 	secret []byte
 }
 
-// newKey makes a key of 32 bytes.
+// newKey returns the key with the given 32 bytes.
 func newKey(secret []byte) (key, error) {
 	block, err := aes.NewCipher(secret)
 	if err != nil {
@@ -83,67 +81,66 @@ func newKey(secret []byte) (key, error) {
 	return key{slices.Concat([]byte(magic), []byte{version}, id[:keyIDLen]), aead, secret}, nil
 }
 
-// Derive returns a secret of 32 bytes that follows from the first key and a purpose (HKDF, RFC 5869), and says nothing
-// of the key. It is the same on all servers that have the same first key.
+// Derive derives a secret of 32 bytes from the first key and a purpose (HKDF, RFC 5869). It is the same on all
+// servers that have the same first key, and does not reveal the key.
 func (k *Keys) Derive(purpose string) []byte {
 	derived, err := hkdf.Key(sha256.New, k.all[0].secret, nil, purpose, sha256.Size)
 	if err != nil {
-		panic(err) // the length is right
+		panic(err) // only for a length that is too large
 	}
 	return derived
 }
 
-// kind is what a secret is. None has a zero byte in it.
+// kind is the kind of a secret. It must not contain a zero byte.
 type kind string
 
-// bound is what a value is bound to.
-func (k key) bound(of kind, id string) []byte {
+// additionalData returns the additional authenticated data of a value.
+func (k key) additionalData(of kind, id string) []byte {
 	return append(bytes.Clone(k.header), string(of)+"\x00"+id...)
 }
 
-// seal seals a secret of the record id. An empty one stays empty: there is nothing to
-// keep, and it is read as such.
+// seal seals a secret of the record with the given ID. An empty secret stays empty.
 func (k *Keys) seal(of kind, id string, secret []byte) []byte {
 	if len(secret) == 0 {
 		return secret
 	}
 	first := k.all[0]
-	return first.aead.Seal(bytes.Clone(first.header), nil, secret, first.bound(of, id))
+	return first.aead.Seal(bytes.Clone(first.header), nil, secret, first.additionalData(of, id))
 }
 
-// open opens what seal sealed. [ErrKey], [ErrDamaged].
+// open opens a value that seal returned. Errors: [ErrKey], [ErrDamaged].
 func (k *Keys) open(of kind, id string, value []byte) ([]byte, error) {
 	if !Is(value) {
 		return value, nil
 	}
 	if len(value) < header || value[len(magic)] != version {
-		return nil, fault(ErrDamaged, of, id)
+		return nil, recordError(ErrDamaged, of, id)
 	}
 	for _, key := range k.all {
 		if !bytes.HasPrefix(value, key.header) {
 			continue
 		}
-		secret, err := key.aead.Open(nil, nil, value[header:], key.bound(of, id))
+		secret, err := key.aead.Open(nil, nil, value[header:], key.additionalData(of, id))
 		if err != nil {
-			return nil, fault(ErrDamaged, of, id)
+			return nil, recordError(ErrDamaged, of, id)
 		}
 		return secret, nil
 	}
-	return nil, fault(ErrKey, of, id)
+	return nil, recordError(ErrKey, of, id)
 }
 
-// fault names the record, if its kind has more than one.
-func fault(err error, of kind, id string) error {
+// recordError adds the kind and the ID of the record to an error.
+func recordError(err error, of kind, id string) error {
 	if id == "" {
 		return fmt.Errorf("%w (%s)", err, of)
 	}
 	return fmt.Errorf("%w (%s %s)", err, of, id)
 }
 
-// Is says whether a value is sealed.
+// Is reports whether a value is sealed.
 func Is(value []byte) bool { return bytes.HasPrefix(value, []byte(magic)) }
 
-// current says whether a value is as the first key would seal it now.
-func (k *Keys) current(value []byte) bool {
+// isCurrent reports whether a value is empty or sealed with the first key.
+func (k *Keys) isCurrent(value []byte) bool {
 	return len(value) == 0 || bytes.HasPrefix(value, k.all[0].header)
 }

@@ -2,16 +2,27 @@ package sealed
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/idp"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/portal/process"
+	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// keysOf are the keys of bytes that repeat, the first sealing.
+// keysOf returns keys, each of which consists of one repeated byte.
 func keysOf(t testing.TB, repeated ...byte) *Keys {
 	t.Helper()
 	var text []byte
@@ -28,7 +39,7 @@ func keysOf(t testing.TB, repeated ...byte) *Keys {
 const testKind kind = "test"
 
 func TestSealAndOpen(t *testing.T) {
-	secret := []byte("what nobody is to see")
+	secret := []byte("plaintext of the record")
 	a := keysOf(t, 'a')
 	value := a.seal(testKind, "record", secret)
 	for name, test := range map[string]struct {
@@ -39,19 +50,19 @@ func TestSealAndOpen(t *testing.T) {
 		want  []byte
 		err   error
 	}{
-		"as sealed":           {a, testKind, "record", value, secret, nil},
-		"the second key":      {keysOf(t, 'b', 'a'), testKind, "record", value, secret, nil},
-		"another key":         {keysOf(t, 'b'), testKind, "record", value, nil, ErrKey},
-		"another record":      {a, testKind, "recorder", value, nil, ErrDamaged},
-		"another kind":        {a, "tes", "record", value, nil, ErrDamaged},
-		"the kind as an ID":   {a, "", "test\x00record", value, nil, ErrDamaged},
-		"cut off":             {a, testKind, "record", value[:len(value)-1], nil, ErrDamaged},
-		"the header alone":    {a, testKind, "record", value[:header], nil, ErrDamaged},
-		"the magic alone":     {a, testKind, "record", []byte(magic), nil, ErrDamaged},
-		"of a later version":  {a, testKind, "record", slices.Concat([]byte(magic), []byte{version + 1}, value[len(magic)+1:]), nil, ErrDamaged},
-		"from before sealing": {a, testKind, "record", secret, secret, nil},
-		"empty":               {a, testKind, "record", []byte{}, []byte{}, nil},
-		"none":                {a, testKind, "record", nil, nil, nil},
+		"as sealed":          {a, testKind, "record", value, secret, nil},
+		"the second key":     {keysOf(t, 'b', 'a'), testKind, "record", value, secret, nil},
+		"another key":        {keysOf(t, 'b'), testKind, "record", value, nil, ErrKey},
+		"another record":     {a, testKind, "recorder", value, nil, ErrDamaged},
+		"another kind":       {a, "tes", "record", value, nil, ErrDamaged},
+		"the kind as an ID":  {a, "", "test\x00record", value, nil, ErrDamaged},
+		"cut off":            {a, testKind, "record", value[:len(value)-1], nil, ErrDamaged},
+		"the header alone":   {a, testKind, "record", value[:header], nil, ErrDamaged},
+		"the magic alone":    {a, testKind, "record", []byte(magic), nil, ErrDamaged},
+		"of a later version": {a, testKind, "record", slices.Concat([]byte(magic), []byte{version + 1}, value[len(magic)+1:]), nil, ErrDamaged},
+		"not sealed":         {a, testKind, "record", secret, secret, nil},
+		"empty":              {a, testKind, "record", []byte{}, []byte{}, nil},
+		"none":               {a, testKind, "record", nil, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := test.keys.open(test.kind, test.id, test.value)
@@ -62,15 +73,14 @@ func TestSealAndOpen(t *testing.T) {
 				t.Error(diff)
 			}
 			if err != nil && bytes.Contains([]byte(err.Error()), secret) {
-				t.Errorf("the error tells the secret: %v", err)
+				t.Errorf("the error contains the secret: %v", err)
 			}
 		})
 	}
 }
 
-// Whatever bit of a value is changed, nothing is read from it but an error. Only where the
-// magic is gone is it taken for a value that was never sealed.
-func TestEveryBitCounts(t *testing.T) {
+// A value does not open after a change of any bit. Without the magic it is returned as a value that was not sealed.
+func TestChangedBits(t *testing.T) {
 	keys := keysOf(t, 'a')
 	secret := []byte("secret")
 	value := keys.seal(testKind, "record", secret)
@@ -90,7 +100,7 @@ func TestEveryBitCounts(t *testing.T) {
 	}
 }
 
-func TestTheSameSecretIsNeverSealedAlike(t *testing.T) {
+func TestSealIsRandomized(t *testing.T) {
 	keys := keysOf(t, 'a')
 	one, other := keys.seal(testKind, "record", []byte("secret")), keys.seal(testKind, "record", []byte("secret"))
 	if bytes.Equal(one, other) {
@@ -101,7 +111,7 @@ func TestTheSameSecretIsNeverSealedAlike(t *testing.T) {
 	}
 }
 
-// What the first version sealed stays readable.
+// A value that version 1 sealed opens.
 func TestGolden(t *testing.T) {
 	value, err := base64.StdEncoding.DecodeString(golden)
 	if err != nil {
@@ -129,8 +139,8 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// The record of a fault is named where there is more than one of its kind.
-func TestFaultsNameTheRecord(t *testing.T) {
+// Errors name the kind and the record.
+func TestErrorsNameTheRecord(t *testing.T) {
 	a, b := keysOf(t, 'a'), keysOf(t, 'b')
 	for id, want := range map[string]string{"record": "(test record)", "": "(test)"} {
 		value := a.seal(testKind, id, []byte("secret"))
@@ -139,6 +149,111 @@ func TestFaultsNameTheRecord(t *testing.T) {
 		}
 		if _, err := a.open(testKind, id, value[:len(value)-1]); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("damaged: %v, want %s", err, want)
+		}
+	}
+}
+
+// These stores have one value each.
+type (
+	oneAuthority struct {
+		sandbox.Store
+		value []byte
+	}
+	oneCertificate struct {
+		signing.Store
+		value []byte
+	}
+	oneRecord struct {
+		storage.Records
+		value []byte
+	}
+)
+
+func (s oneAuthority) Authority(context.Context) ([]byte, error) { return s.value, nil }
+
+func (s oneCertificate) KeptCertificate(_ context.Context, person string) (signing.KeptCertificate, error) {
+	return signing.KeptCertificate{Person: person, Certificate: s.value}, nil
+}
+
+func (s oneRecord) Record(_ context.Context, key []byte) (storage.Record, error) {
+	return storage.Record{Key: key, Value: s.value}, nil
+}
+
+// goldenKinds has an entry for each kind of secret, with the ID of its record. open opens a value like the stores
+// of this package.
+var goldenKinds = map[kind]struct {
+	record string
+	open   func(ctx context.Context, k *Keys, value []byte) ([]byte, error)
+}{
+	userKey: {"user", func(_ context.Context, k *Keys, value []byte) ([]byte, error) {
+		u, err := sandboxStore{keys: k}.open(sandbox.User{ID: "user", Key: value}, nil)
+		return u.Key, err
+	}},
+	authorityKeys: {"", func(ctx context.Context, k *Keys, value []byte) ([]byte, error) {
+		return sandboxStore{oneAuthority{value: value}, k}.Authority(ctx)
+	}},
+	stateSecret: {"request", func(_ context.Context, k *Keys, value []byte) ([]byte, error) {
+		r, err := requestStore{keys: k}.open(signing.Request{ID: "request", State: idp.State{Secret: value}}, nil)
+		return r.State.Secret, err
+	}},
+	certificate: {"person", func(ctx context.Context, k *Keys, value []byte) ([]byte, error) {
+		c, err := requestStore{oneCertificate{value: value}, k}.KeptCertificate(ctx, "person")
+		return c.Certificate, err
+	}},
+	subscriptionSecret: {"subscription", func(_ context.Context, k *Keys, value []byte) ([]byte, error) {
+		s, err := webhookStore{keys: k}.open(delivery.Subscription{ID: "subscription", Secret: value}, nil)
+		return s.Secret, err
+	}},
+	signingKey: {"12", func(_ context.Context, k *Keys, value []byte) ([]byte, error) {
+		one, err := k.openSigningKey(delivery.SigningKey{Number: 12, Private: value})
+		return one.Private, err
+	}},
+	linkToken: {"process/participant", func(_ context.Context, k *Keys, value []byte) ([]byte, error) {
+		p := processStore{keys: k}.open(portal.Process{ID: "process", Participants: []portal.Participant{{Participant: process.Participant{ID: "participant", Link: portal.Link{Token: value}}}}})
+		return p.Participants[0].Link.Token, nil
+	}},
+	pageRecord: {"00ff", func(ctx context.Context, k *Keys, value []byte) ([]byte, error) {
+		r, err := pageStore{oneRecord{value: value}, k}.Record(ctx, []byte{0x00, 0xff})
+		return r.Value, err
+	}},
+}
+
+// A value of each kind that version 1 sealed opens, also with a key that is not the first.
+func TestGoldenKinds(t *testing.T) {
+	content := testenv.Golden(t, "testdata/sealed-1.golden.json", func() []byte {
+		values := make(map[kind][]byte)
+		for of, golden := range goldenKinds {
+			values[of] = keysOf(t, 'a').seal(of, golden.record, []byte("secret of the "+of))
+		}
+		encoded, err := json.MarshalIndent(values, "", "\t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return append(encoded, '\n')
+	})
+	var values map[kind][]byte
+	if err := json.Unmarshal(content, &values); err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for of := range values {
+		kinds = append(kinds, string(of))
+	}
+	slices.Sort(kinds)
+	if diff := cmp.Diff(testenv.Constants(t, "kind", ""), kinds); diff != "" {
+		t.Errorf("kinds of the package -, of the file +:\n%s", diff)
+	}
+	for of, value := range values {
+		if !Is(value) {
+			t.Errorf("%s: the value is not sealed", of)
+		}
+		open := goldenKinds[of].open
+		if open == nil {
+			t.Errorf("%s is not a kind", of)
+			continue
+		}
+		if secret, err := open(t.Context(), keysOf(t, 'b', 'a'), value); string(secret) != "secret of the "+string(of) || err != nil {
+			t.Errorf("%s: %q, %v", of, secret, err)
 		}
 	}
 }

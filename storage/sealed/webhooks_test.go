@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +15,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// subscription is one with a secret.
+// subscription returns a subscription with a secret.
 func subscription(id string) delivery.Subscription {
 	s := delivery.Subscription{ID: id, Account: owner, URL: "https://x.example", EventTypes: []string{"e"}, CreatedAt: expires, UpdatedAt: expires, Secret: make([]byte, 32)}
 	rand.Read(s.Secret)
@@ -43,13 +42,13 @@ func (d deployment) add(t *testing.T, store delivery.Store, k delivery.SigningKe
 	}
 }
 
-// hooks is what a store has of webhooks.
+// hooks are the records of a webhook store.
 type hooks struct {
 	Keys          []delivery.SigningKey
 	Subscriptions []delivery.Subscription
 }
 
-// wantHooks fails the test unless what is sealed opens to this.
+// wantHooks fails the test unless the store returns these records.
 func (d deployment) wantHooks(t *testing.T, k *sealed.Keys, want hooks) {
 	t.Helper()
 	store := sealed.Webhooks(d.db.Webhooks(), k)
@@ -67,11 +66,10 @@ func (d deployment) resealHooks(t *testing.T, k *sealed.Keys) (int, error) {
 	return sealed.ResealWebhooks(t.Context(), d.db, d.db.Webhooks(), d.db.AllSubscriptions(t.Context()), k)
 }
 
-// With a new key first all secrets of webhooks are sealed with it, so that the old one can be
-// dropped. What was sealed with a key that is not there says so, and which it is.
-func TestWebhooksOutliveTheirKey(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "store.db")
-	d := deployment{open(t, path), path}
+// After a rotation all secrets of webhooks are sealed with the new key, and open without the old one. The error of
+// a missing key names the record.
+func TestResealWebhooks(t *testing.T) {
+	d := newDeployment(t)
 	a, b := newKey(), newKey()
 	onlyA, both, onlyB := keys(t, a), keys(t, b, a), keys(t, b)
 	var all hooks
@@ -108,14 +106,13 @@ func TestWebhooksOutliveTheirKey(t *testing.T) {
 	}
 	d.db.Close()
 	if _, err := d.resealHooks(t, onlyB); err == nil {
-		t.Error("a closed store was gone through")
+		t.Error("ResealWebhooks of a closed store returned no error")
 	}
 }
 
-// A secret is good in its own record alone.
-func TestWebhookSecretsStayInTheirPlace(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "store.db")
-	d, k := deployment{open(t, path), path}, keys(t, newKey())
+// A secret opens in its own record only.
+func TestWebhookSecretsAreBoundToTheirRecord(t *testing.T) {
+	d, k := newDeployment(t), keys(t, newKey())
 	store := sealed.Webhooks(d.db.Webhooks(), k)
 	d.add(t, store, signingKey(1), subscription("s"))
 	stored, err := d.db.Webhooks().Subscription(t.Context(), "s")

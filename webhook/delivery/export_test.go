@@ -23,7 +23,7 @@ type Request struct {
 func (s *Service) AnswerWith(endpoint func(ctx context.Context, r Request) (status int)) {
 	s.post = func(ctx context.Context, m message) answer {
 		// time: in bubbles alone
-		limited, cancel := context.WithTimeout(ctx, webhook.AnswerTime)
+		limited, cancel := context.WithTimeout(ctx, webhook.ResponseTimeout)
 		defer cancel()
 		began := time.Now()
 		status := endpoint(limited, Request{m.url, http.Header{

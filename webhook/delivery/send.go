@@ -68,10 +68,10 @@ const (
 type sender struct {
 	transport *http.Transport
 	private   bool
-	limit     time.Duration // webhook.AnswerTime
+	limit     time.Duration // webhook.ResponseTimeout
 }
 
-func newSender(e Endpoints) *sender { return newSenderWith(e, webhook.AnswerTime, e.dialer()) }
+func newSender(e Endpoints) *sender { return newSenderWith(e, webhook.ResponseTimeout, e.dialer()) }
 
 // dialer connects to the addresses that are allowed. It looks up names without the C library, each
 // of whose calls would take a thread for as long as a name server likes.
@@ -128,7 +128,7 @@ func connected(_ context.Context, _ *url.URL, _ *http.Request, a *http.Response)
 	return nil
 }
 
-// post makes the request and takes no longer than [webhook.AnswerTime]. It follows no redirect, and connects
+// post makes the request and takes no longer than [webhook.ResponseTimeout]. It follows no redirect, and connects
 // to no address that is not allowed. An answer with neither status nor failure says nothing of the
 // endpoint: ctx ended before there was one.
 func (s *sender) post(ctx context.Context, m message) (a answer) {

@@ -86,7 +86,7 @@ func (p *progress) failure(err error, limited context.Context) (f Failure, detai
 
 // late says what did not come in time.
 func late(what string) string {
-	return fmt.Sprintf("There was no %s within %d seconds.", what, webhook.AnswerTime/time.Second)
+	return fmt.Sprintf("There was no %s within %d seconds.", what, webhook.ResponseTimeout/time.Second)
 }
 
 // broken says whether a connection ended in the middle of something.

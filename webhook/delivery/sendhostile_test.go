@@ -77,8 +77,8 @@ func TestAnswersHaveBounds(t *testing.T) {
 			io.WriteString(w, "HTTP/1.1 200 OK\r\n\r\n")
 			time.Sleep(time.Hour) // time: in a bubble
 		}, answer{status: 200, took: bodyTime}},
-		{"a slow header", slowly("HTTP/1.1 200 OK\r\nA: "), answer{failure: TimedOut, detail: late, took: webhook.AnswerTime}},
-		{"a slow status", slowly(""), answer{failure: TimedOut, detail: late, took: webhook.AnswerTime}},
+		{"a slow header", slowly("HTTP/1.1 200 OK\r\nA: "), answer{failure: TimedOut, detail: late, took: webhook.ResponseTimeout}},
+		{"a slow status", slowly(""), answer{failure: TimedOut, detail: late, took: webhook.ResponseTimeout}},
 		{"nothing", func(io.Writer) {}, answer{failure: NoConnection, detail: broke}},
 		{"a part of the status", says("HTTP/1.1 20"), answer{failure: BadAnswer, detail: tooLong}},
 		{"a status alone", says("HTTP/1.1 200 OK\r\n"), answer{failure: NoConnection, detail: broke}},

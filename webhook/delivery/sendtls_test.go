@@ -106,7 +106,7 @@ func TestSilentEndpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := pipeSender(t, func(c net.Conn) { io.Copy(io.Discard, c) })
-		want := answer{failure: TimedOut, detail: "There was no connection within 15 seconds.", took: webhook.AnswerTime}
+		want := answer{failure: TimedOut, detail: "There was no connection within 15 seconds.", took: webhook.ResponseTimeout}
 		if diff := cmp.Diff(want, s.post(t.Context(), messageTo("https://127.0.0.1/")), cmp.AllowUnexported(answer{})); diff != "" {
 			t.Error(diff)
 		}

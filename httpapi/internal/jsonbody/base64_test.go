@@ -19,10 +19,10 @@ func TestWriteBase64(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := prefix + base64.StdEncoding.EncodeToString(all[:n]) + suffix; b.String() != want {
-			t.Errorf("%d bytes came out otherwise", n)
+			t.Errorf("%d bytes were encoded incorrectly", n)
 		}
 		if got, want := int64(b.Len()), int64(len(prefix))+Base64Len(int64(n))+int64(len(suffix)); got != want {
-			t.Errorf("%d bytes: wrote %d, announced %d", n, got, want)
+			t.Errorf("%d bytes: wrote %d, Base64Len %d", n, got, want)
 		}
 	}
 }
@@ -38,10 +38,10 @@ func TestWriteBase64Errors(t *testing.T) {
 		t.Errorf("empty document: error %v", err)
 	}
 	total := len(`{"`) + int(Base64Len(int64(len(all)))) + len(`"}`)
-	for _, room := range []int{0, 1, 2, 100, total - 2, total - 1} {
-		err := WriteBase64(&shortWriter{room}, `{"`, bytes.NewReader(all), int64(len(all)), `"}`)
+	for _, size := range []int{0, 1, 2, 100, total - 2, total - 1} {
+		err := WriteBase64(&shortWriter{size}, `{"`, bytes.NewReader(all), int64(len(all)), `"}`)
 		if !errors.Is(err, io.ErrClosedPipe) {
-			t.Errorf("writer that takes %d bytes: error %v", room, err)
+			t.Errorf("writer that accepts %d bytes: error %v", size, err)
 		}
 	}
 	if err := WriteBase64(&shortWriter{total}, `{"`, bytes.NewReader(all), int64(len(all)), `"}`); err != nil {
@@ -49,12 +49,12 @@ func TestWriteBase64Errors(t *testing.T) {
 	}
 }
 
-// shortWriter fails once it has no room left.
-type shortWriter struct{ room int }
+// shortWriter accepts a number of bytes and then fails.
+type shortWriter struct{ remaining int }
 
 func (w *shortWriter) Write(p []byte) (int, error) {
-	n := min(len(p), w.room)
-	w.room -= n
+	n := min(len(p), w.remaining)
+	w.remaining -= n
 	if n < len(p) {
 		return n, io.ErrClosedPipe
 	}

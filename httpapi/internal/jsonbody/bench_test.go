@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-const documentLen = 22 << 20 // what a body of 30 MB allows
+const documentLen = 22 << 20 // the largest document of a body of 30 MB
 
 func document(n int) []byte {
 	b := make([]byte, n)
@@ -27,8 +27,8 @@ func startBody(document []byte, escapeSlash bool) []byte {
 	return []byte(`{"file":{"type":"Pdf","name":"a.pdf","contentB64":"` + chars + `"},"signer":{"kennitala":"0101302399"}}`)
 }
 
-// BenchmarkRead reports what reading a body takes as a multiple of decoding the
-// same Base64 in memory, the two taken in turn.
+// BenchmarkRead reports the time to read a body as a multiple of the time to decode the same Base64 in memory,
+// measured alternately.
 func BenchmarkRead(b *testing.B) {
 	whole := document(documentLen)
 	for name, escapeSlash := range map[string]bool{"plain": false, "escaped slashes": true} {
@@ -42,9 +42,9 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// reportRatio times op and reports how many times the floor it takes.
+// reportRatio measures op and reports its time as a multiple of that of floor.
 func reportRatio(b *testing.B, unit string, op, floor func()) {
-	floor() // touches its pages
+	floor() // so that its memory is mapped
 	var floorTime time.Duration
 	for b.Loop() {
 		op()
@@ -93,7 +93,7 @@ func decoder(b *testing.B, document []byte) func() {
 	}
 }
 
-// BenchmarkSmallBody shows what a body without content costs.
+// BenchmarkSmallBody reads a body without content.
 func BenchmarkSmallBody(b *testing.B) {
 	const body = `{"fullName":"Dæmi um nafn","kennitala":"0101302399","phone":"5551234","delayInSecondsBeforeAction":0,"action":"Success"}`
 	b.ReportAllocs()
@@ -104,7 +104,7 @@ func BenchmarkSmallBody(b *testing.B) {
 	}
 }
 
-// BenchmarkWriteBase64 reports the multiple of encoding in memory.
+// BenchmarkWriteBase64 reports the time as a multiple of the time to encode in memory.
 func BenchmarkWriteBase64(b *testing.B) {
 	whole := document(documentLen)
 	chars := make([]byte, Base64Len(documentLen))

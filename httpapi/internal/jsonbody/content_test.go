@@ -14,11 +14,11 @@ import (
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
-// store is a sink that keeps what it got.
+// store is a sink that records the content.
 type store struct {
 	calls int
 	bytes []byte
-	err   error // that ended the reader
+	err   error // returned by the reader
 }
 
 func (s *store) sink(r io.Reader) error {
@@ -31,7 +31,7 @@ func (s *store) options() Options {
 	return Options{Content: "file.contentB64", Sink: s.sink}
 }
 
-// readers deliver a body in pieces of several sizes.
+// readers return readers of a body that return pieces of several sizes.
 func readers(body string) map[string]io.Reader {
 	return map[string]io.Reader{
 		"whole":         strings.NewReader(body),
@@ -48,8 +48,8 @@ func TestContentIsDecoded(t *testing.T) {
 		{"two", "UERGISE=", "PDF!!"},
 		{"escaped slashes", `\/\/\/\/\/+8=`, "\xff\xff\xff\xff\xef"},
 		{"unicode escapes", `\u0055ER\u0047IS\u0045\u003d`, "PDF!!"},
-		{"an escape on every place of a quantum", `\u0055ERGU\u0045RGUE\u0052GUER\u0047`, "PDFPDFPDFPDF"},
-		{"bits of the last character that nothing uses", "UERGIR==", "PDF!"},
+		{"an escape at every position of a quantum", `\u0055ERGU\u0045RGUE\u0052GUER\u0047`, "PDFPDFPDFPDF"},
+		{"unused bits of the last character", "UERGIR==", "PDF!"},
 	}
 	for _, test := range tests {
 		for piece, r := range readers(`{"file":{"name":"a.pdf","contentB64":"` + test.chars + `"},"x":1}`) {
@@ -70,7 +70,7 @@ func TestContentIsDecoded(t *testing.T) {
 	}
 }
 
-// TestContentOfEveryLength has the buffers end at every place of a quantum.
+// TestContentOfEveryLength reads content whose buffers end at every position of a quantum.
 func TestContentOfEveryLength(t *testing.T) {
 	all := document(3 * blockBuffer)
 	for _, around := range []int{1, blockBuffer / 4 * 3, blockBuffer, 2*blockBuffer/4*3 + 1} {
@@ -79,7 +79,7 @@ func TestContentOfEveryLength(t *testing.T) {
 				var s store
 				o, err := Read(bytes.NewReader(startBody(all[:n], escapeSlash)), s.options())
 				if err != nil || !o.Content() || !bytes.Equal(s.bytes, all[:n]) {
-					t.Fatalf("%d bytes: %v, %v, %d bytes came out", n, err, o.Errors(), len(s.bytes))
+					t.Fatalf("%d bytes: %v, %v, %d bytes were decoded", n, err, o.Errors(), len(s.bytes))
 				}
 			}
 		}
@@ -122,7 +122,7 @@ func TestContentThatIsNotBase64(t *testing.T) {
 					t.Errorf("%d calls of the sink, whose reader ended with %v", s.calls, s.err)
 				}
 				if o.Content(Required) {
-					t.Error("the content counts as whole")
+					t.Error("the content is reported as valid")
 				}
 				o.String("file.name", Required)
 				want := map[string][]string{"file.contentB64": {msgBase64}, "file.name": {"Must be a string."}}
@@ -134,8 +134,8 @@ func TestContentThatIsNotBase64(t *testing.T) {
 	}
 }
 
-// TestSyntaxInsideContent: what is no JSON string is no matter of Base64, before
-// and after the first character that is no Base64.
+// TestSyntaxInsideContent checks that content that is not a JSON string is a syntax error, before and after the first
+// character that is not Base64.
 func TestSyntaxInsideContent(t *testing.T) {
 	tests := []struct{ name, chars, message string }{
 		{"a line break", "UERG\nUERG", "The body is not valid JSON: unexpected character at byte offset 27."},
@@ -159,7 +159,7 @@ func TestSyntaxInsideContent(t *testing.T) {
 	}
 }
 
-// TestContentCutOff: a sink never takes a part for the whole.
+// TestContentCutOff checks that the reader of a sink never returns io.EOF for incomplete content.
 func TestContentCutOff(t *testing.T) {
 	broken := errors.New("connection reset")
 	const body = `{"file":{"contentB64":"UERGUERG\/w==`
@@ -192,7 +192,7 @@ func TestContentOfAnotherType(t *testing.T) {
 		{"null parent", `{"file":null}`, map[string][]string{"file": {required}}},
 		{"parent of another type", `{"file":"UERG"}`, map[string][]string{"file": {notObject}}},
 		{"in another case", `{"file":{"contentb64":"UERG"}}`, map[string][]string{"file.contentB64": {required}}},
-		{"elsewhere", `{"contentB64":"UERG","file":{"a":{"contentB64":"UERG"}}}`, map[string][]string{"file.contentB64": {required}}},
+		{"with another path", `{"contentB64":"UERG","file":{"a":{"contentB64":"UERG"}}}`, map[string][]string{"file.contentB64": {required}}},
 		{"a name with a dot", `{"file.contentB64":"UERG"}`, map[string][]string{"file": {required}}},
 		{"in an array", `{"file":[{"contentB64":"UERG"}]}`, map[string][]string{"file": {notObject}}},
 	}
@@ -204,7 +204,7 @@ func TestContentOfAnotherType(t *testing.T) {
 				t.Fatal(err)
 			}
 			if o.Content(Required) || s.calls > 0 {
-				t.Errorf("there was content: %d calls of the sink", s.calls)
+				t.Errorf("content was reported: %d calls of the sink", s.calls)
 			}
 			if diff := cmp.Diff(test.want, o.Errors()); diff != "" {
 				t.Error(diff)
@@ -267,9 +267,9 @@ func TestSinkErrors(t *testing.T) {
 	}
 }
 
-// TestContentIsNotOfTheLimit: the limit is for the rest of the body, before the
-// content, after it and after content that is no Base64.
-func TestContentIsNotOfTheLimit(t *testing.T) {
+// TestLimitExcludesContent checks that the limit applies to the rest of the body, before and after the content, and
+// after content that is not Base64.
+func TestLimitExcludesContent(t *testing.T) {
 	const before, after = `{"file":{"contentB64":`, `,"a":1}}`
 	for _, chars := range []string{strings.Repeat("UERG", 1000), "!" + strings.Repeat("\u00e9", 1000), ""} {
 		body := before + `"` + chars + `"` + after
@@ -284,8 +284,8 @@ func TestContentIsNotOfTheLimit(t *testing.T) {
 	}
 }
 
-// TestReadTakesConstantMemory reads megabytes that exist nowhere.
-func TestReadTakesConstantMemory(t *testing.T) {
+// TestReadUsesConstantMemory reads generated content of several megabytes.
+func TestReadUsesConstantMemory(t *testing.T) {
 	const pieces = 2 << 20
 	for _, piece := range []string{"UERG", `U\/RG`, "UE!G", "\u00e9\u00e9"} {
 		body := io.MultiReader(strings.NewReader(`{"file":{"contentB64":"`),

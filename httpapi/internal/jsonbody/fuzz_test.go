@@ -16,7 +16,7 @@ import (
 
 var number1 = json.Number("1")
 
-// plain turns a value into what encoding/json makes of it.
+// plain converts a value to the value of encoding/json.
 func plain(v *value) any {
 	switch v.kind {
 	case boolean:
@@ -41,7 +41,7 @@ func plain(v *value) any {
 	return nil
 }
 
-// oracle is what encoding/json makes of a body.
+// oracle returns the value that encoding/json decodes from a body.
 func oracle(t *testing.T, body []byte) map[string]any {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
@@ -60,9 +60,8 @@ var seeds = []string{
 	`{"a":01}`, `{"a":"x` + "\n" + `"}`, `[]`, `{"a":[[[[[[[[]]]]]]]]}`, "\ufeff{}", `{} {}`,
 }
 
-// FuzzRead holds Read against encoding/json: what Read takes is JSON with the same
-// values, the content is what a string and a Base64 decoder make of it, and no object that
-// encoding/json writes is refused.
+// FuzzRead compares Read with encoding/json: a body that Read accepts is JSON with the same values, the content is
+// equal to that of a JSON decoder and a Base64 decoder, and Read accepts all objects that encoding/json writes.
 func FuzzRead(f *testing.F) {
 	for _, seed := range seeds {
 		f.Add([]byte(seed))
@@ -76,11 +75,11 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("%q at once: %v; byte by byte: %v", body, err, slowErr)
 		}
 		if err != nil {
-			checkFit(t, err)
+			checkError(t, err)
 			return
 		}
 		if !json.Valid(body) {
-			t.Fatalf("took %q, which is no JSON", body)
+			t.Fatalf("accepted %q, which is not JSON", body)
 		}
 		if diff := cmp.Diff(o.Errors(), slow.Errors()); diff != "" {
 			t.Fatal(diff)
@@ -93,14 +92,14 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// checkFit: errors are of the kinds Read promises and fit for an answer.
-func checkFit(t *testing.T, err error) {
+// checkError checks that an error is of the types that Read documents and may be sent to the client.
+func checkError(t *testing.T, err error) {
 	if !isSyntax(err) && err != ErrTooLarge || len(err.Error()) > 3000 {
 		t.Fatalf("error %v", err)
 	}
 }
 
-// checkContent compares the content and takes it out of want.
+// checkContent compares the content with that in want, and removes it from want.
 func checkContent(t *testing.T, want map[string]any, o *Object, s *store) {
 	file, _ := want["file"].(map[string]any)
 	chars, isString := file["contentB64"].(string)
@@ -111,14 +110,14 @@ func checkContent(t *testing.T, want map[string]any, o *Object, s *store) {
 		return
 	}
 	decoded, err := base64.StdEncoding.DecodeString(chars)
-	good := err == nil && chars != "" && !strings.ContainsAny(chars, "\r\n")
-	if s.calls != 1 || good != o.Content() || good != (s.err == nil) || good && !bytes.Equal(decoded, s.bytes) {
+	valid := err == nil && chars != "" && !strings.ContainsAny(chars, "\r\n")
+	if s.calls != 1 || valid != o.Content() || valid != (s.err == nil) || valid && !bytes.Equal(decoded, s.bytes) {
 		t.Fatalf("content %q: %d calls, %v, %q", chars, s.calls, s.err, s.bytes)
 	}
-	file["contentB64"] = nil // as plain shows content
+	file["contentB64"] = nil // like the result of plain
 }
 
-// checkWritten reads what encoding/json makes of a body when it writes it again.
+// checkWritten reads a body after encoding/json has decoded and encoded it.
 func checkWritten(t *testing.T, body []byte) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
@@ -126,7 +125,7 @@ func checkWritten(t *testing.T, body []byte) {
 	if d.Decode(&all) != nil || all == nil {
 		return
 	}
-	written, err := json.Marshal(all) // in canonical form: no member twice, all UTF-8
+	written, err := json.Marshal(all) // without repeated members, and in UTF-8
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,9 +138,14 @@ func checkWritten(t *testing.T, body []byte) {
 	}
 }
 
-// FuzzInteger holds integer against exact arithmetic.
+// FuzzInteger compares integer with exact arithmetic.
 func FuzzInteger(f *testing.F) {
-	for _, seed := range []string{"0", "-0.0e5", "1.0", "10e-1", "9223372036854775808", "1.00000000000000000001", "12e3"} {
+	for _, seed := range []string{
+		"0", "-0", "-0.0e5", "1.0", "10e-1", "12e3", "42", "42.000", "4.2e1", "4200e-2", "0.042E+3", "-1e2", "0.5", "42e-1",
+		"9223372036854775807", "-9223372036854775808", "9223372036854775807.0", "9223372036854775808", "-9223372036854775809",
+		"1e18", "1e19", "1e20", "1.00000000000000000001", "0." + strings.Repeat("0", 1000) + "7e1001",
+		"7" + strings.Repeat("0", 900) + "e-900", strings.Repeat("9", 1000), "", "-", "01", "1.", ".5", "1e", "1e+",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -172,7 +176,7 @@ func FuzzInteger(f *testing.F) {
 	})
 }
 
-// FuzzWriteBase64: what is written reads back.
+// FuzzWriteBase64 reads the written Base64 with Read.
 func FuzzWriteBase64(f *testing.F) {
 	f.Add([]byte("PDF!"))
 	f.Add(document(1000))

@@ -9,8 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestFields has one row for each way to ask for a field: what it returns, and
-// what it finds wrong.
+// TestFields has a row for each method and rule: the returned value and the fault.
 func TestFields(t *testing.T) {
 	const required = msgRequired
 	digits := Must(regexp.MustCompile(`^[0-9]{10}$`).MatchString, "Must be 10 digits.")
@@ -30,7 +29,7 @@ func TestFields(t *testing.T) {
 	tests := []struct {
 		name  string
 		body  string
-		ask   func(*Object) any
+		get   func(*Object) any
 		want  any
 		fault string
 	}{
@@ -44,7 +43,7 @@ func TestFields(t *testing.T) {
 		{"string of white space", `{"a":" \n "}`, str(), "", ""},
 		{"string required by a condition", `{}`, str(RequiredIf(true)), "", required},
 		{"string not required by a condition", `{}`, str(RequiredIf(false)), "", ""},
-		{"required whatever the condition", `{}`, str(Required, RequiredIf(false)), "", required},
+		{"required and required by a condition", `{}`, str(Required, RequiredIf(false)), "", required},
 		{"string of another type", `{"a":5}`, str(Required), "", "Must be a string."},
 		{"boolean for a string", `{"a":true}`, str(), "", "Must be a string."},
 		{"object for a string", `{"a":{}}`, str(), "", "Must be a string."},
@@ -53,11 +52,11 @@ func TestFields(t *testing.T) {
 		{"control character", `{"a":"x\u0000"}`, str(), "", "Must not contain control characters."},
 		{"line break", `{"a":"x\ny"}`, str(), "", "Must not contain control characters."},
 		{"delete and C1 are control characters", `{"a":"x\u007f\u0085"}`, str(), "", "Must not contain control characters."},
-		{"first broken rule alone", `{"a":"abc"}`, str(MaxLen(2), digits), "", "Must be at most 2 characters long."},
+		{"only the first violated rule", `{"a":"abc"}`, str(MaxLen(2), digits), "", "Must be at most 2 characters long."},
 		{"enum", `{"a":"Pdf"}`, str(OneOf("Pdf", "Xml")), "Pdf", ""},
 		{"enum in another case", `{"a":"pdf"}`, str(OneOf("Pdf", "Xml")), "", "Must be one of: Pdf, Xml."},
 		{"rule of the caller", `{"a":"0101302399"}`, str(digits), "0101302399", ""},
-		{"rule of the caller broken", `{"a":"010130-2399"}`, str(digits), "", "Must be 10 digits."},
+		{"rule of the caller violated", `{"a":"010130-2399"}`, str(digits), "", "Must be 10 digits."},
 
 		{"int", `{"a":-7}`, num(), int64(-7), ""},
 		{"int written 1.0", `{"a":1.0}`, num(), int64(1), ""},
@@ -77,7 +76,7 @@ func TestFields(t *testing.T) {
 		{"number too large", `{"a":1e999}`, float(), 0.0, "Must be a smaller number."},
 		{"number too large for its bounds", `{"a":1e999}`, float(Between(1, 5)), 0.0, "Must be between 1 and 5."},
 		{"number too small for its bounds", `{"a":-1e999}`, float(AtLeast(0)), 0.0, "Must be 0 or more."},
-		{"number too small to tell from 0", `{"a":1e-999}`, float(), 0.0, ""},
+		{"number that is rounded to 0", `{"a":1e-999}`, float(), 0.0, ""},
 		{"number under the bound", `{"a":-0.5}`, float(AtLeast(0.25)), 0.0, "Must be 0.25 or more."},
 		{"required number absent", `{}`, float(Required), 0.0, required},
 
@@ -109,7 +108,7 @@ func TestFields(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			o := mustRead(t, test.body)
-			if diff := cmp.Diff(test.want, test.ask(o)); diff != "" {
+			if diff := cmp.Diff(test.want, test.get(o)); diff != "" {
 				t.Error(diff)
 			}
 			var want map[string][]string
@@ -132,8 +131,7 @@ func mustRead(t *testing.T, body string) *Object {
 	return o
 }
 
-// TestOptionalFields: an omitted or null field can be told from a zero one
-// (spec 6.1, PUT of a sandbox user).
+// TestOptionalFields distinguishes an absent or null field from a zero one (spec 6.1, PUT of a sandbox user).
 func TestOptionalFields(t *testing.T) {
 	type fields struct {
 		S *string
@@ -141,7 +139,7 @@ func TestOptionalFields(t *testing.T) {
 		F *float64
 		B *bool
 	}
-	ask := func(o *Object) fields {
+	get := func(o *Object) fields {
 		return fields{o.OptionalString("s"), o.OptionalInt("n"), o.OptionalNumber("f"), o.OptionalBool("b")}
 	}
 	tests := []struct {
@@ -155,7 +153,7 @@ func TestOptionalFields(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			o := mustRead(t, test.body)
-			if diff := cmp.Diff(test.want, ask(o)); diff != "" || o.Errors() != nil {
+			if diff := cmp.Diff(test.want, get(o)); diff != "" || o.Errors() != nil {
 				t.Error(diff, o.Errors())
 			}
 		})
@@ -168,7 +166,7 @@ func TestOptionalFields(t *testing.T) {
 	}
 }
 
-// TestFaultsOfParents: one fault at the parent, not one for each child.
+// TestFaultsOfParents checks that a parent's fault is recorded once, and not for each member.
 func TestFaultsOfParents(t *testing.T) {
 	tests := []struct {
 		name, body string
@@ -194,10 +192,10 @@ func TestFaultsOfParents(t *testing.T) {
 	}
 }
 
-func TestObjectThatIsOptional(t *testing.T) {
+func TestOptionalObject(t *testing.T) {
 	tests := []struct {
 		name, body string
-		there      bool
+		present    bool
 		want       map[string][]string
 	}{
 		{"absent", `{}`, false, nil},
@@ -211,8 +209,8 @@ func TestObjectThatIsOptional(t *testing.T) {
 			image := o.Object("image")
 			image.String("alignment", Required)
 			image.Fault("", "Needs a page.")
-			if there := image != nil; there != test.there {
-				t.Errorf("there: %v", there)
+			if present := image != nil; present != test.present {
+				t.Errorf("present: %v", present)
 			}
 			if diff := cmp.Diff(test.want, o.Errors()); diff != "" {
 				t.Error(diff)
@@ -249,7 +247,7 @@ func TestObjectsOfAnArray(t *testing.T) {
 	}
 }
 
-func TestNilObjectHasNoMembers(t *testing.T) {
+func TestNilObject(t *testing.T) {
 	var o *Object
 	o.Fault("a", "x")
 	if o.String("a", Required) != "" || o.Int("a", Required) != 0 || o.Number("a", Required) != 0 || o.Bool("a", Required) ||
@@ -259,7 +257,7 @@ func TestNilObjectHasNoMembers(t *testing.T) {
 	}
 }
 
-// TestErrorsIsACopy: what the caller does to it does not come back.
+// TestErrorsIsACopy checks that the caller may change the map.
 func TestErrorsIsACopy(t *testing.T) {
 	o := mustRead(t, `{}`)
 	o.Fault("a", "x")
@@ -269,42 +267,20 @@ func TestErrorsIsACopy(t *testing.T) {
 	}
 }
 
+// TestInteger has the exponents that are too large for the exact arithmetic of FuzzInteger.
 func TestInteger(t *testing.T) {
-	tests := []struct {
+	for _, test := range []struct {
 		number string
 		want   int64
 		ok     bool
 	}{
-		{"0", 0, true},
-		{"-0", 0, true},
 		{"0.000e999999999999", 0, true},
-		{"42", 42, true},
-		{"42.000", 42, true},
-		{"4.2e1", 42, true},
-		{"4200e-2", 42, true},
-		{"0.042E+3", 42, true},
-		{"-1e2", -100, true},
-		{"9223372036854775807", 9223372036854775807, true},
-		{"-9223372036854775808", -9223372036854775808, true},
-		{"9223372036854775807.0", 9223372036854775807, true},
-		{"9223372036854775808", math.MaxInt64, true},
-		{"-9223372036854775809", math.MinInt64, true},
-		{"1e18", 1e18, true},
-		{"1e19", math.MaxInt64, true},
-		{"1e20", math.MaxInt64, true},
-		{"-1e999999999999", math.MinInt64, true},
 		{"1e999999999999", math.MaxInt64, true},
+		{"-1e999999999999", math.MinInt64, true},
 		{"1e-999999999999", 0, false},
-		{"0.5", 0, false},
-		{"42e-1", 0, false},
-		{"1.00000000000000000001", 0, false},
-		{"0." + strings.Repeat("0", 1000) + "7e1001", 7, true},
-		{"7" + strings.Repeat("0", 1000) + "e-1000", 7, true},
-		{strings.Repeat("9", 1000), math.MaxInt64, true},
-	}
-	for _, test := range tests {
+	} {
 		if got, ok := integer(test.number); ok != test.ok || ok && got != test.want {
-			t.Errorf("%.40s: %d, %v", test.number, got, ok)
+			t.Errorf("%s: %d, %v", test.number, got, ok)
 		}
 	}
 }

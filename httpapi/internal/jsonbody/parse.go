@@ -1,6 +1,10 @@
 package jsonbody
 
-import "io"
+import (
+	"io"
+	"strconv"
+	"strings"
+)
 
 type kind uint8
 
@@ -11,11 +15,11 @@ const (
 	text
 	array
 	object
-	content // a string that went to the sink
+	content // the string that was passed to the sink
 )
 
-// value is one value of a body. The text of a number is as it was written, that
-// of a string is decoded, that of a boolean is "true" or "false".
+// value is one value of a body. The text of a number is unconverted, that of a string is decoded, and that of a
+// boolean is "true" or "false".
 type value struct {
 	kind     kind
 	text     string
@@ -23,7 +27,7 @@ type value struct {
 	members  map[string]*value
 }
 
-// parser builds the values of one body.
+// parser parses one body.
 type parser struct {
 	lexer
 	faults    faults
@@ -32,11 +36,11 @@ type parser struct {
 	maxDepth  int
 	maxValues int
 	values    int
-	path      []step // from the body to the value being read; its length is the depth
+	path      []step // from the body to the current value; its length is the depth
 }
 
-// document reads the body: one object and nothing after it.
-func (p *parser) document() (*value, error) {
+// body parses the body: one object and nothing after it.
+func (p *parser) body() (*value, error) {
 	first, err := p.token()
 	if err != nil {
 		return nil, err
@@ -115,7 +119,7 @@ func (p *parser) array() (*value, error) {
 	})
 }
 
-// list reads an object or an array: items with commas between them.
+// list parses an object or an array: items with commas between them.
 func (p *parser) list(closing byte, item func() error) error {
 	if len(p.path) >= p.maxDepth {
 		return bodyError("The body is nested too deeply.")
@@ -133,8 +137,7 @@ func (p *parser) list(closing byte, item func() error) error {
 	return p.advance(1)
 }
 
-// item reads one item and the comma after it, and shows what follows: after a
-// comma, never the closing bracket.
+// item parses one item and the comma after it, and returns the next byte. It refuses a closing bracket after a comma.
 func (p *parser) item(closing byte, item func() error) (next byte, err error) {
 	if err := item(); err != nil {
 		return 0, err
@@ -151,8 +154,7 @@ func (p *parser) item(closing byte, item func() error) (next byte, err error) {
 	return next, err
 }
 
-// member reads one member. A repeated name is refused before its value is read,
-// so the content reaches the sink once.
+// member parses one member. It refuses a repeated name before it reads the value, so that the sink is called once.
 func (p *parser) member(members map[string]*value) error {
 	name, err := p.text()
 	if err != nil {
@@ -173,4 +175,70 @@ func (p *parser) memberValue() (*value, error) {
 		return p.contentValue()
 	}
 	return p.value()
+}
+
+// step is an element of a path: a member of an object or an element of an array.
+type step struct {
+	name  string // empty for an element
+	index int    // -1 for a member
+}
+
+// inside calls read with the step added to the path.
+func (p *parser) inside(s step, read func() (*value, error)) (*value, error) {
+	p.path = append(p.path, s)
+	v, err := read()
+	p.path = p.path[:len(p.path)-1]
+	return v, err
+}
+
+// atContent reports whether the current value is the content. It compares step by step, since a name with a dot is
+// not a path.
+func (p *parser) atContent() bool {
+	if len(p.path) != len(p.content) {
+		return false
+	}
+	for i, s := range p.path {
+		if s.name != p.content[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// pathTo returns the path of a member of the current object. The path ends before a name that is not a short word,
+// so that text of the client is not repeated in errors.
+func (p *parser) pathTo(name string) string {
+	path := ""
+	for _, s := range append(p.path[:len(p.path):len(p.path)], step{name: name, index: -1}) {
+		switch {
+		case s.index >= 0:
+			path += "[" + strconv.Itoa(s.index) + "]"
+		case isPlainWord(s.name):
+			path = join(path, s.name)
+		default:
+			return orBody(path)
+		}
+	}
+	return path
+}
+
+func isPlainWord(name string) bool {
+	const maxLen = 64
+	return name != "" && len(name) <= maxLen && strings.IndexFunc(name, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-')
+	}) < 0
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+func orBody(path string) string {
+	if path == "" {
+		return wholeBody
+	}
+	return path
 }

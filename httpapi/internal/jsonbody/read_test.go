@@ -13,13 +13,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// read reads a body without content, one byte at a time, so that nothing in it
-// lies in one window.
+// read reads a body without content byte by byte, so that every token crosses the end of a window.
 func read(body string, o Options) (*Object, error) {
 	return Read(iotest.OneByteReader(strings.NewReader(body)), o)
 }
 
-func TestReadTakesJSONObjects(t *testing.T) {
+func TestReadAcceptsJSONObjects(t *testing.T) {
 	tests := []struct {
 		name, body string
 		want       map[string]any
@@ -50,7 +49,7 @@ func TestReadTakesJSONObjects(t *testing.T) {
 	}
 }
 
-func TestReadRefusesWhatIsNotOneJSONObject(t *testing.T) {
+func TestReadRefusesOtherBodies(t *testing.T) {
 	const invalid = "The body is not valid JSON: "
 	const notObject = "The body must be one JSON object."
 	tests := []struct{ name, body, message string }{
@@ -129,9 +128,9 @@ func TestReadRefusesRepeatedMembers(t *testing.T) {
 		{"of an array in an array", `{"a":[[],[{"b":1,"b":1}]]}`, "a[1][0].b"},
 		{"when the first is null", `{"a":null,"a":1}`, "a"},
 		{"when one is escaped", `{"a":1,"\u0061":1}`, "a"},
-		{"whose name is not fit to repeat", `{"<b>":1,"<b>":2}`, "$"},
+		{"whose name is not a short word", `{"<b>":1,"<b>":2}`, "$"},
 		{"whose name is too long to repeat", `{"a":{"` + long + `":1,"` + long + `":2}}`, "a"},
-		{"under a name that is not fit to repeat", `{"a":{"x y":{"b":1,"b":2}}}`, "a"},
+		{"under a name that is not a short word", `{"a":{"x y":{"b":1,"b":2}}}`, "a"},
 		{"with an empty name", `{"a":{"":1,"":2}}`, "a"},
 	}
 	for _, test := range tests {
@@ -210,7 +209,7 @@ func TestReadBoundsLength(t *testing.T) {
 	}
 }
 
-// endless repeats a piece for ever.
+// endless returns a reader that repeats a piece without end.
 func endless(piece string) io.Reader { return &repeater{piece: piece} }
 
 type repeater struct {
@@ -226,7 +225,7 @@ func (r *repeater) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestReadOfAnOptionalBody(t *testing.T) {
+func TestReadOptionalBody(t *testing.T) {
 	for _, body := range []string{"", " \r\n", "{}"} {
 		o, err := read(body, Options{Optional: true})
 		if err != nil {
@@ -261,7 +260,7 @@ func TestReadReturnsMaxBytesError(t *testing.T) {
 	}
 }
 
-// Bodies that the standard library reads, and that are refused here (docs/decisions/json-reader.md).
+// TestEncodingJSONAllows reads bodies that encoding/json accepts and Read refuses (docs/decisions/json-reader.md).
 func TestEncodingJSONAllows(t *testing.T) {
 	for what, body := range map[string]string{
 		"a member twice":              `{"role":"Viewer","role":"Signer"}`,
@@ -274,7 +273,7 @@ func TestEncodingJSONAllows(t *testing.T) {
 		}
 		o, err := Read(strings.NewReader(body), Options{})
 		if err == nil && o.Errors() == nil {
-			t.Errorf("%s is read", what)
+			t.Errorf("%s is accepted", what)
 		}
 		t.Logf("%s: encoding/json reads %q; jsonbody refuses it", what, read.Role)
 	}

@@ -9,12 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// Rule is what a field has to keep. The first rule it breaks, in the order
-// written, is its fault. Each method of [Object] says which rules it knows; it
-// does not look at the others.
+// Rule is a rule for a field. The first rule that a field violates, in the order of the arguments, is its fault.
+// The comment of each method of [Object] lists the rules that it supports; it ignores others.
 type Rule func(*rules)
 
-// rules are checks that return what is wrong, "" when nothing is.
+// rules are the checks of a field. A check returns the fault, or "".
 type rules struct {
 	required bool
 	text     []func(string) string
@@ -30,8 +29,8 @@ func collect(all []Rule) rules {
 	return r
 }
 
-// first returns the first fault.
-func first[T any](checks []func(T) string, v T) string {
+// firstFault returns the fault of the first check that fails, or "".
+func firstFault[T any](checks []func(T) string, v T) string {
 	for _, check := range checks {
 		if fault := check(v); fault != "" {
 			return fault
@@ -40,49 +39,49 @@ func first[T any](checks []func(T) string, v T) string {
 	return ""
 }
 
-// Required says that the field must be there.
+// Required requires the field.
 func Required(r *rules) { r.required = true }
 
-// RequiredIf says that the field must be there when condition holds.
+// RequiredIf requires the field if condition is true.
 func RequiredIf(condition bool) Rule {
 	return func(r *rules) { r.required = r.required || condition }
 }
 
-// MaxLen bounds a string to n Unicode code points.
+// MaxLen limits a string to n Unicode code points.
 func MaxLen(n int) Rule {
 	fault := fmt.Sprintf("Must be at most %d characters long.", n)
 	return Must(func(s string) bool { return utf8.RuneCountInString(s) <= n }, fault)
 }
 
-// OneOf says which strings are allowed, compared with case.
+// OneOf permits the given strings only, and is case-sensitive.
 func OneOf(allowed ...string) Rule {
 	fault := "Must be one of: " + strings.Join(allowed, ", ") + "."
 	return Must(func(s string) bool { return slices.Contains(allowed, s) }, fault)
 }
 
-// Must is a rule of the caller for a string; fault is the message, an English
-// sentence that does not repeat the value.
-func Must(holds func(string) bool, fault string) Rule {
-	return func(r *rules) { r.text = append(r.text, check(holds, fault)) }
+// Must requires a string for which valid returns true; fault is the message, an English sentence that does not
+// repeat the value.
+func Must(valid func(string) bool, fault string) Rule {
+	return func(r *rules) { r.text = append(r.text, check(valid, fault)) }
 }
 
-// AtLeast bounds a number from below.
+// AtLeast requires a number of at least least.
 func AtLeast(least float64) Rule {
 	fault := "Must be " + decimal(least) + " or more."
 	return numeric(func(f float64) bool { return f >= least }, fault)
 }
 
-// Between bounds a number on both sides; the bounds are allowed.
+// Between requires a number between least and most, inclusive.
 func Between(least, most float64) Rule {
 	fault := "Must be between " + decimal(least) + " and " + decimal(most) + "."
 	return numeric(func(f float64) bool { return f >= least && f <= most }, fault)
 }
 
-func numeric(holds func(float64) bool, fault string) Rule {
-	return func(r *rules) { r.number = append(r.number, check(holds, fault)) }
+func numeric(valid func(float64) bool, fault string) Rule {
+	return func(r *rules) { r.number = append(r.number, check(valid, fault)) }
 }
 
-// Items bounds the number of elements of an array; the bounds are allowed.
+// Items requires an array of least to most elements, inclusive.
 func Items(least, most int) Rule {
 	fault := fmt.Sprintf("Must have %d to %d elements.", least, most)
 	return func(r *rules) {
@@ -90,16 +89,16 @@ func Items(least, most int) Rule {
 	}
 }
 
-func check[T any](holds func(T) bool, fault string) func(T) string {
+func check[T any](valid func(T) bool, fault string) func(T) string {
 	return func(v T) string {
-		if holds(v) {
+		if valid(v) {
 			return ""
 		}
 		return fault
 	}
 }
 
-// noControl holds for every string (spec 1.2).
+// noControl is a rule of every string (spec 1.2).
 func noControl(s string) string {
 	if strings.ContainsFunc(s, unicode.IsControl) {
 		return "Must not contain control characters."
@@ -109,4 +108,24 @@ func noControl(s string) string {
 
 func decimal(f float64) string {
 	return strconv.FormatFloat(f, 'f', -1, 64)
+}
+
+const (
+	msgRequired = "This field is required."
+	msgBase64   = "Must be Base64 (RFC 4648 section 4) with padding and without line breaks, and not empty."
+)
+
+// mustBe returns the fault of a value that is not of the kind.
+func mustBe(k kind) string {
+	switch k {
+	case boolean:
+		return "Must be true or false."
+	case number:
+		return "Must be a number."
+	case array:
+		return "Must be an array."
+	case object:
+		return "Must be an object."
+	}
+	return "Must be a string."
 }

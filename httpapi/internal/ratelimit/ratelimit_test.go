@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -48,56 +49,56 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// What a limiter says of itself: who waits as long as it is told may go on then, and not a moment before.
-func TestWhatIsSaid(t *testing.T) {
+// The fields of a decision: a call is allowed after RetryAfter, and not earlier.
+func TestDecision(t *testing.T) {
 	for name, store := range stores {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := New(rate, store())
 				for i := range 60 {
 					d := l.Take(t.Context(), "a")
-					want := Decision{Allowed: true, Rate: rate, Left: 59 - i, Full: d.Full}
+					want := Decision{Allowed: true, Rate: rate, Remaining: 59 - i, Reset: d.Reset}
 					if diff := cmp.Diff(want, d); diff != "" {
 						t.Fatalf("%d: %s", i, diff)
 					}
 				}
 				d := l.Take(t.Context(), "a")
-				if diff := cmp.Diff(Decision{Rate: rate, Full: 3 * time.Second, Wait: 50 * time.Millisecond}, d); diff != "" {
+				if diff := cmp.Diff(Decision{Rate: rate, Reset: 3 * time.Second, RetryAfter: 50 * time.Millisecond}, d); diff != "" {
 					t.Error(diff)
 				}
-				time.Sleep(d.Wait - 1)
+				time.Sleep(d.RetryAfter - 1)
 				if l.Take(t.Context(), "a").Allowed {
-					t.Error("it may go on before")
+					t.Error("a call is allowed before RetryAfter")
 				}
 				time.Sleep(1 * time.Nanosecond)
 				if !l.Take(t.Context(), "a").Allowed {
-					t.Error("it may not go on then")
+					t.Error("no call is allowed after RetryAfter")
 				}
 			})
 		})
 	}
 }
 
-// Looking takes nothing, and says what taking would.
-func TestLook(t *testing.T) {
+// Peek takes no token, and returns what Take would.
+func TestPeek(t *testing.T) {
 	for name, store := range stores {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := New(rate, store())
 				for range 100 {
-					if !l.Look("a").Allowed {
-						t.Fatal("nothing was taken, and nothing may happen")
+					if !l.Peek("a").Allowed {
+						t.Fatal("no token was taken, and no call is allowed")
 					}
 				}
 				if n := allowed(t, l, "a", 100); n != 60 {
-					t.Errorf("%d go on after looking", n)
+					t.Errorf("%d calls are allowed after Peek", n)
 				}
-				if d := l.Look("a"); d.Allowed || d.Wait != 50*time.Millisecond {
-					t.Errorf("when nothing is left: %+v", d)
+				if d := l.Peek("a"); d.Allowed || d.RetryAfter != 50*time.Millisecond {
+					t.Errorf("of an empty bucket: %+v", d)
 				}
 				time.Sleep(50 * time.Millisecond)
-				if !l.Look("a").Allowed {
-					t.Error("nor after the wait")
+				if !l.Peek("a").Allowed {
+					t.Error("no call is allowed after RetryAfter")
 				}
 			})
 		})
@@ -106,12 +107,12 @@ func TestLook(t *testing.T) {
 
 func TestNoLimit(t *testing.T) {
 	l := New(storage.Rate{}, nil)
-	if allowed(t, l, "a", 1000) != 1000 || !l.Look("a").Allowed {
-		t.Error("there is one")
+	if allowed(t, l, "a", 1000) != 1000 || !l.Peek("a").Allowed {
+		t.Error("calls are refused")
 	}
 }
 
-// Two servers of one store have one rate together, and each the part of it that it asks for.
+// Two servers with one store share the rate, and each gets its part.
 func TestServersTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newShared()
@@ -120,8 +121,8 @@ func TestServersTogether(t *testing.T) {
 		through := make([]int, 2)
 		for n := 0; time.Since(began) < 10*time.Second; n++ {
 			for i := range servers {
-				turn := (n + i) % 2 // none is always the first
-				through[turn] += allowed(t, servers[turn], "a", 1)
+				server := (n + i) % 2 // so that none is always the first
+				through[server] += allowed(t, servers[server], "a", 1)
 			}
 			time.Sleep(10 * time.Millisecond) // 200 calls a second
 		}
@@ -134,14 +135,14 @@ func TestServersTogether(t *testing.T) {
 	})
 }
 
-// A busy client costs far fewer statements than calls, one that is refused hardly any, and one that calls now
-// and then never loses what it may have.
+// A busy client causes far fewer statements than calls, a client that is refused causes few, and a client that calls
+// rarely is always allowed to.
 func TestStatements(t *testing.T) {
 	for _, test := range []struct {
-		name          string
-		every         time.Duration
-		calls         int
-		through, most int
+		name              string
+		every             time.Duration
+		calls             int
+		through, maxDraws int
 	}{
 		{"as often as it may", 50 * time.Millisecond, 400, 400, 110},
 		{"far too often", time.Millisecond, 5000, 160, 140},
@@ -156,7 +157,7 @@ func TestStatements(t *testing.T) {
 					through += allowed(t, l, "a", 1)
 					time.Sleep(test.every)
 				}
-				if through < test.through*95/100 || store.draws > test.most {
+				if through < test.through*95/100 || store.draws > test.maxDraws {
 					t.Errorf("%d of %d calls went through, of %d that may, with %d statements", through, test.calls, test.through, store.draws)
 				}
 			})
@@ -164,14 +165,14 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// While the store does not answer each server limits by itself, and hardly asks; afterwards they share again.
-func TestWhileTheStoreIsAway(t *testing.T) {
+// While the store is unavailable, the server applies the rate by itself and rarely calls the store.
+func TestStoreIsUnavailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newShared()
 		l := New(rate, store)
 		allowed(t, l, "a", 100)
 		time.Sleep(time.Second)
-		store.err = errors.New("away")
+		store.err = errors.New("unavailable")
 		store.draws = 0
 		if n := allowed(t, l, "a", 1000); n != 60 || store.draws != 1 {
 			t.Errorf("%d go through, %d statements", n, store.draws)
@@ -183,13 +184,13 @@ func TestWhileTheStoreIsAway(t *testing.T) {
 		store.err = nil
 		time.Sleep(time.Minute)
 		if n := allowed(t, l, "a", 1000); n != 60 {
-			t.Errorf("when it is back, %d go through", n)
+			t.Errorf("when the store is available again, %d go through", n)
 		}
 	})
 }
 
-// A store that does not answer at all holds nobody up for longer than drawTime.
-func TestAStoreThatHangs(t *testing.T) {
+// A store that does not answer delays calls by no more than drawTimeout.
+func TestStoreHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(rate, hanging{})
 		began := time.Now()
@@ -198,33 +199,33 @@ func TestAStoreThatHangs(t *testing.T) {
 			all.Go(func() { allowed(t, l, "a", 1) })
 		}
 		all.Wait()
-		if took := time.Since(began); took > drawTime {
+		if took := time.Since(began); took > drawTimeout {
 			t.Errorf("it took %v", took)
 		}
 	})
 }
 
-// However many keys there are, not more than some are remembered; those in use are.
-func TestMemory(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // in no time, in which nothing comes back
+// The number of stored keys is bounded, and those in use are not removed.
+func TestNumberOfKeysIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // in a bubble no time passes, so no tokens are added
 		l := New(rate, nil)
-		for i := range 5 * most {
+		for i := range 5 * maxKeys {
 			l.Take(t.Context(), fmt.Sprint(i))
-			if i%(most/2) == 0 {
+			if i%(maxKeys/2) == 0 {
 				allowed(t, l, "busy", 60)
 			}
-			if n := len(l.buckets.young) + len(l.buckets.old); n > 2*most {
-				t.Fatalf("%d keys are remembered", n)
+			if n := len(l.buckets.current) + len(l.buckets.previous); n > 2*maxKeys {
+				t.Fatalf("%d keys are stored", n)
 			}
 		}
 		if n := allowed(t, l, "busy", 60); n > 0 {
-			t.Errorf("a busy client was forgotten: %d more go through", n)
+			t.Errorf("a busy client was removed: %d more go through", n)
 		}
 	})
 }
 
-// What is over is forgotten, also where there are few.
-func TestForgetting(t *testing.T) {
+// Keys that are not used are removed, also if there are few.
+func TestUnusedKeysAreRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(rate, nil)
 		for i := range 100 {
@@ -234,8 +235,51 @@ func TestForgetting(t *testing.T) {
 			time.Sleep(time.Hour)
 			l.Take(t.Context(), "another")
 		}
-		if n := len(l.buckets.young) + len(l.buckets.old); n != 1 {
-			t.Errorf("%d are remembered", n)
+		if n := len(l.buckets.current) + len(l.buckets.previous); n != 1 {
+			t.Errorf("%d keys are stored", n)
 		}
 	})
 }
+
+// stores are the stores of a limiter, by name.
+var stores = map[string]func() storage.Buckets{
+	"none":   func() storage.Buckets { return nil },
+	"shared": func() storage.Buckets { return newShared() },
+}
+
+// shared is a store in memory that follows the contract of storagetest.
+type shared struct {
+	mu    sync.Mutex
+	full  map[string]time.Time
+	draws int
+	err   error
+}
+
+func newShared() *shared { return &shared{full: make(map[string]time.Time)} }
+
+func (s *shared) Draw(_ context.Context, key string, r storage.Rate, n int) (int, time.Duration, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.draws++
+	if s.err != nil {
+		return 0, 0, s.err
+	}
+	deficit := max(0, time.Until(s.full[key]))
+	available := r.Burst - int((deficit+r.Cost()-1)/r.Cost())
+	n = max(0, min(n, available))
+	deficit += time.Duration(n) * r.Cost()
+	s.full[key] = time.Now().Add(deficit)
+	return n, deficit, nil
+}
+
+func (s *shared) DeleteFull(context.Context, int) (int, error) { return 0, nil }
+
+// hanging is a store that does not answer.
+type hanging struct{}
+
+func (hanging) Draw(ctx context.Context, _ string, _ storage.Rate, _ int) (int, time.Duration, error) {
+	<-ctx.Done()
+	return 0, 0, ctx.Err()
+}
+
+func (hanging) DeleteFull(context.Context, int) (int, error) { return 0, nil }

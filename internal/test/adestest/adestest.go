@@ -155,7 +155,7 @@ func newAuthority(t testing.TB, began time.Time) *sandboxca.Authority {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ca.At("http://sandbox.example")
+	ca.SetBaseURL("http://sandbox.example")
 	if _, err := ca.Renew(began); err != nil {
 		t.Fatal(err)
 	}

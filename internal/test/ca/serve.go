@@ -30,7 +30,7 @@ func ServeThrough(t testing.TB, a *sandboxca.Authority, at time.Time, front func
 	t.Helper()
 	server := httptest.NewServer(front(Handler(a)))
 	t.Cleanup(server.Close)
-	a.At(server.URL)
+	a.SetBaseURL(server.URL)
 	if _, err := a.Renew(at); err != nil {
 		t.Fatal(err)
 	}

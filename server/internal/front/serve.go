@@ -63,7 +63,7 @@ func Serve(ctx context.Context, listener net.Listener, secure *tls.Config, handl
 // Connections bounds the connections of a listener, of all clients together and of each address. Proxies connect for
 // others, also one on this machine that is not configured, and are not bounded.
 func (p Proxies) Connections(listener net.Listener, most, perAddress int) net.Listener {
-	bounds := admission.Connections{Most: most, PerAddress: perAddress, Exempt: func(a netip.Addr) bool {
+	bounds := admission.ConnectionLimit{Max: most, PerAddress: perAddress, Exempt: func(a netip.Addr) bool {
 		return a.IsLoopback() || p.trusts(a)
 	}}
 	return bounds.Listener(listener)

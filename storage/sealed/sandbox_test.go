@@ -2,7 +2,6 @@ package sealed_test
 
 import (
 	"errors"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,12 +10,10 @@ import (
 	"github.com/innsigli/innsigli/storage/sealed"
 )
 
-// A store from before sealing is read as it is. With a new key first everything is sealed
-// with that at the start, and the old one can be dropped. What was sealed with a key that
-// is not there says so.
-func TestRotation(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "store.db")
-	d := deployment{open(t, path), path}
+// A store that was written without sealing is read unchanged. After a rotation all values are sealed with the new
+// key, and open without the old one. A missing key is an error.
+func TestReseal(t *testing.T) {
+	d := newDeployment(t)
 	before, err := sandbox.Open(t.Context(), d.db.Sandbox(), d.db, sandbox.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +24,7 @@ func TestRotation(t *testing.T) {
 
 	d.reseal(t, onlyA, 2) // the authority and the user
 	d.reseal(t, onlyA, 0)
-	added := d.addUser(t, d.people(t, onlyA), "0101302990")
+	added := d.addUser(t, d.sandbox(t, onlyA), "0101302990")
 	d.wantUsers(t, onlyA, old, added)
 	for _, err := range []error{d.open(t, onlyB), d.read(t, onlyB)} {
 		if !errors.Is(err, sealed.ErrKey) {
@@ -52,13 +49,13 @@ func TestRotation(t *testing.T) {
 
 func (d deployment) reseal(t *testing.T, k *sealed.Keys, want int) {
 	t.Helper()
-	n, err := sealed.Reseal(t.Context(), d.db, d.db.Sandbox(), k, []string{"nobody", owner})
+	n, err := sealed.Reseal(t.Context(), d.db, d.db.Sandbox(), k, []string{"unknown", owner})
 	if err != nil || n != want {
 		t.Fatalf("%d values were sealed, want %d: %v", n, want, err)
 	}
 }
 
-// open and read are what a server does first with the authority and a user.
+// open and read read the authority and the users as a server does.
 func (d deployment) open(t *testing.T, k *sealed.Keys) error {
 	_, err := sandbox.Open(t.Context(), sealed.Sandbox(d.db.Sandbox(), k), d.db, sandbox.Options{})
 	return err

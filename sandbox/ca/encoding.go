@@ -9,13 +9,12 @@ import (
 	"time"
 )
 
-// version is that of the encoding. Version 1 had the root and the issuing authority
-// alone.
+// version is the version of the encoding. Version 1 had the root and the issuing authority only.
 const version = 2
 
-// stored is the encoding of an authority; it stays readable for later versions.
-// Certificates are DER, keys PKCS #8.
-type stored struct {
+// encoding is the stored form of an authority, which later versions of the program must read. Certificates are DER,
+// keys PKCS #8.
+type encoding struct {
 	Version         int          `json:"version"`
 	Root            []byte       `json:"root"`
 	RootKey         []byte       `json:"rootKey"`
@@ -25,16 +24,15 @@ type stored struct {
 	ResponderKey    []byte       `json:"responderKey,omitempty"`
 	Timestamping    []byte       `json:"timestamping,omitempty"`
 	TimestampingKey []byte       `json:"timestampingKey,omitempty"`
-	SerialKey       []byte       `json:"serialKey,omitempty"` // absent from authorities that were made in version 1
+	SerialKey       []byte       `json:"serialKey,omitempty"` // absent from authorities that were created in version 1
 	Revoked         []revocation `json:"revoked,omitempty"`
 }
 
-// MarshalBinary encodes the authority with its keys, which are not protected: they
-// are worth nothing outside a sandbox. The base URL is not part of it.
+// MarshalBinary encodes the authority with its keys, in clear. The base URL is not included.
 func (a *Authority) MarshalBinary() ([]byte, error) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	s := stored{Version: version, SerialKey: a.serialKey, Revoked: a.revoked}
+	s := encoding{Version: version, SerialKey: a.serialKey, Revoked: a.revoked}
 	for _, part := range a.parts(&s) {
 		*part.der = part.certificate.Raw
 		var err error
@@ -45,11 +43,10 @@ func (a *Authority) MarshalBinary() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// UnmarshalBinary decodes what MarshalBinary made, now or in an earlier version.
-// Keys that the version did not have are made; they are lost unless the authority
-// is stored again.
+// UnmarshalBinary decodes what MarshalBinary of this or an earlier version returned. It generates the keys that the
+// earlier version did not have; the caller has to store the authority again to keep them.
 func (a *Authority) UnmarshalBinary(b []byte) error {
-	var s stored
+	var s encoding
 	if err := json.Unmarshal(b, &s); err != nil {
 		return fmt.Errorf("ca: decoding: %w", err)
 	}
@@ -64,21 +61,21 @@ func (a *Authority) UnmarshalBinary(b []byte) error {
 	}
 	for _, part := range parts {
 		var err error
-		if *part.pair, err = parsePair(*part.der, *part.pkcs8); err != nil {
+		if *part.keyPair, err = parseKeyPair(*part.der, *part.pkcs8); err != nil {
 			return fmt.Errorf("ca: decoding %s: %w", part.name, err)
 		}
 	}
 	a.serialKey, a.revoked = s.SerialKey, s.Revoked
 	if s.Version == 1 {
-		return a.makeServices(time.Now())
+		return a.addServices(time.Now())
 	}
 	return nil
 }
 
-// makeServices makes what version 1 did not have.
-func (a *Authority) makeServices(now time.Time) error {
-	for _, service := range []*pair{&a.responder, &a.timestamping} {
-		if err := service.makeKey(elliptic.P256()); err != nil {
+// addServices generates the keys of the responder and the timestamping authority, which version 1 did not have.
+func (a *Authority) addServices(now time.Time) error {
+	for _, service := range []*keyPair{&a.responder, &a.timestamping} {
+		if err := service.generateKey(elliptic.P256()); err != nil {
 			return err
 		}
 	}
@@ -86,14 +83,14 @@ func (a *Authority) makeServices(now time.Time) error {
 	return err
 }
 
-// part is where a pair stands in the encoding.
+// part connects a key pair with its fields in the encoding.
 type part struct {
-	*pair
+	*keyPair
 	name       string
 	der, pkcs8 *[]byte
 }
 
-func (a *Authority) parts(s *stored) []part {
+func (a *Authority) parts(s *encoding) []part {
 	return []part{
 		{&a.root, "the root", &s.Root, &s.RootKey},
 		{&a.issuing, "the issuing authority", &s.Issuing, &s.IssuingKey},
@@ -102,18 +99,18 @@ func (a *Authority) parts(s *stored) []part {
 	}
 }
 
-func parsePair(der, pkcs8 []byte) (pair, error) {
+func parseKeyPair(der, pkcs8 []byte) (keyPair, error) {
 	cert, err := x509.ParseCertificate(der)
 	if err != nil {
-		return pair{}, err
+		return keyPair{}, err
 	}
 	key, err := x509.ParsePKCS8PrivateKey(pkcs8)
 	if err != nil {
-		return pair{}, err
+		return keyPair{}, err
 	}
 	signer, ok := key.(crypto.Signer)
 	if !ok {
-		return pair{}, fmt.Errorf("key %T does not sign", key)
+		return keyPair{}, fmt.Errorf("key %T does not sign", key)
 	}
-	return pair{cert, signer}, nil
+	return keyPair{cert, signer}, nil
 }

@@ -16,31 +16,31 @@ import (
 	"time"
 )
 
-var pace = Pace{Grace: 10 * time.Second, Rate: 1000}
+var minRate = MinRate{Grace: 10 * time.Second, Rate: 1000}
 
-// serve answers one connection, which is a pipe, so that time is made of nothing.
+// serve serves one connection, a pipe, so that it works in a synctest bubble.
 func serve(t *testing.T, h http.HandlerFunc) *client {
 	t.Helper()
+	return serveBy(t, &http.Server{Handler: minRate.Handler(h), ReadTimeout: time.Hour, WriteTimeout: time.Hour})
+}
+
+func serveBy(t *testing.T, s *http.Server) *client {
 	near, far := net.Pipe()
-	s := &http.Server{Handler: pace.Handler(h), ReadTimeout: time.Hour, WriteTimeout: time.Hour}
 	l := &one{conn: make(chan net.Conn, 1), closed: make(chan struct{})}
 	l.conn <- far
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
-	t.Cleanup(func() {
-		near.Close()
-		s.Close()
-		<-served
-	})
 	c := &client{Conn: near}
 	t.Cleanup(func() {
 		near.Close()
 		c.Wait()
+		s.Close()
+		<-served
 	})
 	return c
 }
 
-// client is the other end, and what is done there.
+// client is the client's end of the connection, with its goroutines.
 type client struct {
 	net.Conn
 	sync.WaitGroup
@@ -68,9 +68,9 @@ func (l *one) Close() error {
 
 func (l *one) Addr() net.Addr { return &net.TCPAddr{} }
 
-// A body may come at the least rate for as long as it likes, and pause for the grace now and then, but
-// neither more slowly nor stand still for longer.
-func TestBodies(t *testing.T) {
+// A body may be sent at the minimum rate without a time limit, with pauses of up to Grace, but not more slowly or
+// with longer pauses.
+func TestRequestBodies(t *testing.T) {
 	steady := func(n, every int) func(i int) (int, time.Duration) {
 		return func(int) (int, time.Duration) { return n, time.Duration(every) * time.Second }
 	}
@@ -78,12 +78,12 @@ func TestBodies(t *testing.T) {
 		piece func(i int) (bytes int, after time.Duration) // of a body of 60,000 bytes
 		cut   bool
 	}{
-		"at the rate, for a minute":       {steady(1000, 1), false},
-		"in bursts":                       {steady(9500, 9), false},
-		"a byte a second":                 {steady(1, 1), true},
-		"a little too slowly":             {steady(700, 1), true},
-		"fast, then it stands still":      {func(i int) (int, time.Duration) { return 30_000, time.Duration(i) * 11 * time.Second }, true},
-		"fast, then it hesitates, to end": {func(i int) (int, time.Duration) { return 30_000, time.Duration(i) * 9 * time.Second }, false},
+		"at the rate, for a minute":        {steady(1000, 1), false},
+		"in bursts":                        {steady(9500, 9), false},
+		"a byte a second":                  {steady(1, 1), true},
+		"a little too slowly":              {steady(700, 1), true},
+		"fast, with a pause of 11 seconds": {func(i int) (int, time.Duration) { return 30_000, time.Duration(i) * 11 * time.Second }, true},
+		"fast, with a short pause":         {func(i int) (int, time.Duration) { return 30_000, time.Duration(i) * 9 * time.Second }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -114,8 +114,8 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// The time that the server takes before it goes on reading or writing is its own.
-func TestTheServersOwnTime(t *testing.T) {
+// The time that the server does not read or write does not count.
+func TestProcessingTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			for range 3 {
@@ -127,7 +127,7 @@ func TestTheServersOwnTime(t *testing.T) {
 			if _, err := r.Body.Read(make([]byte, 1)); err != io.EOF {
 				t.Error(err)
 			}
-			time.Sleep(2 * time.Hour) // and nobody takes a client that says nothing for one that has gone
+			time.Sleep(2 * time.Hour) // an idle client is not taken for one that closed the connection
 			if err := context.Cause(r.Context()); err != nil {
 				t.Error(err)
 			}
@@ -151,9 +151,9 @@ func TestTheServersOwnTime(t *testing.T) {
 	})
 }
 
-// A client that takes nothing of its answer is let go of, and one that takes it at the rate gets all, also
-// when the handler hands it over in one piece.
-func TestAnswers(t *testing.T) {
+// A client that does not read the response is disconnected, and a client that reads it at the minimum rate gets all
+// of it, also if the handler writes it at once.
+func TestResponses(t *testing.T) {
 	for name, test := range map[string]struct {
 		rate int // bytes a second
 		cut  bool
@@ -183,8 +183,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// What the handler leaves of a body is not waited for.
-func TestWhatNobodyReads(t *testing.T) {
+// The server does not wait for the part of a body that the handler does not read.
+func TestUnreadBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
 		c.Go(func() { fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nx") })
@@ -192,38 +192,33 @@ func TestWhatNobodyReads(t *testing.T) {
 		if _, err := io.Copy(io.Discard, c); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(began); took > pace.Grace+time.Second {
+		if took := time.Since(began); took > minRate.Grace+time.Second {
 			t.Errorf("the connection ends after %v", took)
 		}
 	})
 }
 
-// So is it with HTTP/2, where a deadline that passes ends what nobody waits for.
-func TestTheServersOwnTimeOverHTTP2(t *testing.T) {
+// The same with HTTP/2, where a deadline ends the stream when it passes.
+func TestProcessingTimeHTTP2(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		near, far := net.Pipe()
 		both := new(http.Protocols)
 		both.SetUnencryptedHTTP2(true)
-		s := &http.Server{Protocols: both, ReadTimeout: pace.Grace, Handler: pace.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := serveBy(t, &http.Server{Protocols: both, ReadTimeout: minRate.Grace, Handler: minRate.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			for range 3 {
-				time.Sleep(2 * pace.Grace)
+				time.Sleep(2 * minRate.Grace)
 				if _, err := io.CopyN(io.Discard, r.Body, 100_000); err != nil {
 					t.Error(err)
 				}
 			}
 			for range 3 {
-				time.Sleep(2 * pace.Grace)
+				time.Sleep(2 * minRate.Grace)
 				io.WriteString(w, "piece")
 				if err := http.NewResponseController(w).Flush(); err != nil {
 					t.Error(err)
 				}
 			}
-		}))}
-		l := &one{conn: make(chan net.Conn, 1), closed: make(chan struct{})}
-		l.conn <- far
-		served := make(chan error, 1)
-		go func() { served <- s.Serve(l) }()
-		transport := &http.Transport{Protocols: both, DialContext: func(context.Context, string, string) (net.Conn, error) { return near, nil }}
+		}))})
+		transport := &http.Transport{Protocols: both, DialContext: func(context.Context, string, string) (net.Conn, error) { return c, nil }}
 		response, err := (&http.Client{Transport: transport}).Post("http://server/", "text/plain", strings.NewReader(strings.Repeat("x", 300_000)))
 		if err != nil {
 			t.Fatal(err)
@@ -234,7 +229,5 @@ func TestTheServersOwnTimeOverHTTP2(t *testing.T) {
 		}
 		response.Body.Close()
 		transport.CloseIdleConnections()
-		s.Close()
-		<-served
 	})
 }
