@@ -11,9 +11,9 @@ import (
 // schemaVersion counts the changes that an earlier version of this package could
 // not read. A member more in a record is none of them. With 2 came sealed secrets, which
 // the one before would take for keys; with 3 requests that sign a document of several, which the
-// one before would take for the request's own and discard with it. An older file is brought there
-// when it is opened.
-const schemaVersion = 3
+// one before would take for the request's own and discard with it; with 4 lists of processes, to
+// which the one before would add none. An older file is brought there when it is opened.
+const schemaVersion = 4
 
 // metaBucket keeps what is to be known before anything else is read.
 const metaBucket = "meta"

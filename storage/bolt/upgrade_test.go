@@ -10,15 +10,15 @@ import (
 // A file of an earlier version is brought to this one when it is opened, so that the program of then
 // does not take what is sealed for keys, nor the document of several for a request's own.
 func TestAnOlderFileIsUpgraded(t *testing.T) {
-	for _, older := range []string{"1", "2"} {
+	for _, older := range []string{"1", "2", "3"} {
 		path := filepath.Join(t.TempDir(), "store.db")
 		open(t, path).Close()
 		meta(t, path, func(b *bbolt.Bucket) error { return b.Put([]byte("schema"), []byte(older)) })
 		for range 2 {
 			open(t, path).Close()
 			meta(t, path, func(b *bbolt.Bucket) error {
-				if version := b.Get([]byte("schema")); string(version) != "3" {
-					t.Errorf("the schema is %s, want 3", version)
+				if version := b.Get([]byte("schema")); string(version) != "4" {
+					t.Errorf("the schema is %s, want 4", version)
 				}
 				return nil
 			})

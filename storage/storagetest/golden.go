@@ -59,8 +59,10 @@ func goldenExamples() examples {
 	asked, made := fact("r", "signature.asked", 0), fact("p", "process.created", 1)
 	asked.Seq, made.Seq = 1, 2
 	leased, waiting := goldenJobs()
+	ended := exampleProcess("p")
+	ended.EndedAt = after(4)
 	return examples{
-		accounts: []account.Account{exampleAccount("a"), {ID: id("b"), Name: "b", CreatedAt: base}},
+		accounts: []account.Account{exampleAccount("a"), {ID: id("b"), Name: "b", CreatedAt: base, ClosedAt: after(1)}},
 		clients:  goldenClients(),
 		tokens:   goldenTokens(),
 		lines:    []account.Line{line("free", "a", 0), paid},
@@ -85,10 +87,22 @@ func goldenExamples() examples {
 			{Subscription: id("s"), Event: id("ping"), Type: "webhook.ping", Purpose: delivery.ForPing, At: base, Duration: 1, Status: 200},
 		},
 		dropped:     []delivery.Dropped{givenUp("s", "e", 0)},
-		processes:   []portal.Process{exampleProcess("p"), invited("q", "a", 1)},
+		processes:   []portal.Process{ended, invited("q", "a", 1)},
 		processKeys: []portal.Key{exampleProcessKey("k"), created},
 		pages:       []storage.Record{remembered("v", 1), {Key: []byte{0, 255}, Expires: base}},
 	}
+}
+
+// earlierExamples returns the records as they were stored before accounts could be deleted and processes were listed.
+func earlierExamples() examples {
+	e := goldenExamples()
+	for i := range e.accounts {
+		e.accounts[i].ClosedAt = time.Time{}
+	}
+	for i := range e.processes {
+		e.processes[i].EndedAt = time.Time{}
+	}
+	return e
 }
 
 // goldenClients returns a client with two secrets, and one whose first secret was removed.
@@ -210,8 +224,13 @@ func writeJobs(t *testing.T, b Backend, leased storage.Lease, waiting storage.Jo
 // ReadExamples fails the test unless the backend has the records of [WriteExamples], with the ids
 // and tokens of the golden files. It claims the jobs and draws from the bucket: there is no other
 // way to read these.
-func ReadExamples(t *testing.T, b Backend) {
-	ctx, e := t.Context(), goldenExamples()
+func ReadExamples(t *testing.T, b Backend) { readExamples(t, b, goldenExamples()) }
+
+// ReadEarlierExamples is ReadExamples for records that a version stored which could not delete accounts and list processes.
+func ReadEarlierExamples(t *testing.T, b Backend) { readExamples(t, b, earlierExamples()) }
+
+func readExamples(t *testing.T, b Backend, e examples) {
+	ctx := t.Context()
 	is(t, e.accounts)(b.Accounts.Accounts(ctx))
 	is(t, e.clients)(b.Accounts.Clients(ctx, id("a")))
 	is(t, e.lines)(lines(ctx, t, b, id("a"), base, after(2)), nil)
@@ -230,6 +249,9 @@ func ReadExamples(t *testing.T, b Backend) {
 	is(t, e.attempts)(attempted(ctx, t, b, id("s")), nil)
 	is(t, e.dropped)(b.Webhooks.Dropped(ctx, id("s")))
 	is(t, e.processes[0])(b.Processes.ProcessByLink(ctx, e.processes[0].Participants[0].Link.Was))
+	is(t, e.processes[:1])(b.Processes.List(ctx, portal.Listing{Account: id("a"), Origin: portal.Web, Status: portal.Declined}, portal.Position{}, 10))
+	is(t, e.processes[1:])(b.Processes.List(ctx, portal.Listing{Account: id("a"), Origin: portal.API, Status: portal.Waiting}, portal.Position{}, 10))
+	is(t, e.processes[:1])(b.Processes.Ended(ctx, after(5), 10))
 	is(t, e.processes[1:])(b.Processes.Waiting(ctx, id("a"), base, 10))
 	is(t, []portal.Process{e.processes[1], e.processes[0]})(b.Processes.Unopened(ctx, after(10).Add(portal.InvitationTime), 10))
 	for _, want := range e.tokens {
