@@ -98,13 +98,13 @@ func ListAt(ctx context.Context, store ProcessStore, at time.Time, of Listing, a
 	case Expired:
 		return expiredAt(ctx, store, at, of, after, limit)
 	}
-	return store.List(ctx, of, after, limit)
+	return store.ListProcesses(ctx, of, after, limit)
 }
 
 // waitingAt leaves out those that have expired since the last sweep.
 func waitingAt(ctx context.Context, store ProcessStore, at time.Time, of Listing, after Position, limit int) (list []Process, err error) {
 	for {
-		some, err := store.List(ctx, of, after, limit)
+		some, err := store.ListProcesses(ctx, of, after, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +140,7 @@ func expiredAt(ctx context.Context, store ProcessStore, at time.Time, of Listing
 			list = first(list)
 		}
 	}
-	noted, err := store.List(ctx, of, after, limit)
+	noted, err := store.ListProcesses(ctx, of, after, limit)
 	return first(append(noted, list...)), err
 }
 

@@ -34,10 +34,10 @@ type ProcessStore interface {
 	// zero and not after the time given, the earliest first.
 	Unopened(ctx context.Context, until time.Time, limit int) ([]Process, error)
 
-	// List returns up to limit processes of a list that come after a position, in the order of their creation: by
+	// ListProcesses returns up to limit processes of a list that come after a position, in the order of their creation: by
 	// [Process.CreatedAt], and by ID those that were created at the same time. It takes no longer for a long list than
 	// for a short one, whatever the status and the position.
-	List(ctx context.Context, of Listing, after Position, limit int) ([]Process, error)
+	ListProcesses(ctx context.Context, of Listing, after Position, limit int) ([]Process, error)
 	// Overdue lists the processes of all accounts that have expired before the time given and of which that is not
 	// noted: their [Process.NotedStatus] is Waiting and their [Process.WaitsUntil] is before that time, the earliest
 	// first. Processes that are changed while it runs may be in it or not.

@@ -1,13 +1,14 @@
 package server
 
 import (
+	"archive/tar"
 	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,46 +42,41 @@ type store struct {
 }
 
 // stores opens a store of each backend.
-var stores = map[string]func(t *testing.T) store{
-	"bolt":        func(t *testing.T) store { return boltStore(t, "") },
-	"bolt folder": func(t *testing.T) store { return boltStore(t, "documents") },
-	"postgres":    postgresStore,
-}
+var stores = map[string]func(t *testing.T) store{"bolt": boltStore, "postgres": postgresStore}
 
-func boltStore(t *testing.T, folder string) store {
+func boltStore(t *testing.T) store {
 	t.Helper()
-	place := t.TempDir()
-	options := bolt.Options{}
-	if folder != "" {
-		options.DocumentFolder = filepath.Join(place, folder)
-	}
-	path := filepath.Join(place, "store.db")
-	db, err := bolt.Open(path, options)
+	db, err := bolt.Open(filepath.Join(t.TempDir(), "store.db"), bolt.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
 	return store{Store: db, dump: func(t *testing.T) map[string][]byte {
 		t.Helper()
+		var archive bytes.Buffer
+		if err := db.Backup(t.Context(), &archive); err != nil {
+			t.Fatal(err)
+		}
 		content := make(map[string][]byte)
-		b, err := db.Backup()
-		if err != nil {
-			t.Fatal(err)
+		for files := tar.NewReader(&archive); ; {
+			header, err := files.Next()
+			if err == io.EOF {
+				return content
+			}
+			text, readErr := io.ReadAll(files)
+			if err := errors.Join(err, readErr); err != nil {
+				t.Fatal(err)
+			}
+			if filepath.Ext(header.Name) != ".db" {
+				content["documents"] = append(append(content["documents"], header.Name...), text...)
+				continue
+			}
+			copied := filepath.Join(t.TempDir(), "copy.db")
+			if err := os.WriteFile(copied, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			dumpBolt(t, copied, content)
 		}
-		var file bytes.Buffer
-		if _, err := b.WriteTo(&file); err != nil {
-			t.Fatal(err)
-		}
-		b.Close()
-		copied := filepath.Join(t.TempDir(), "copy.db")
-		if err := os.WriteFile(copied, file.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		dumpBolt(t, copied, content)
-		if folder != "" {
-			dumpFolder(t, options.DocumentFolder, content)
-		}
-		return content
 	}}
 }
 
@@ -110,21 +106,6 @@ func dumpBucket(name string, b *bbolt.Bucket, content map[string][]byte) error {
 		}
 		return nil
 	})
-}
-
-func dumpFolder(t *testing.T, folder string, content map[string][]byte) {
-	t.Helper()
-	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		content["a file in the folder of documents"] = append(append(content["a file in the folder of documents"], d.Name()...), text...)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func postgresStore(t *testing.T) store {
@@ -402,7 +383,7 @@ func (b *breaking) InTx(ctx context.Context, fn func(context.Context) error) err
 // A deletion that breaks off before any of its transactions goes on when it is called again, and leaves nothing.
 func TestDeletionOfAnAccountGoesOn(t *testing.T) {
 	for n := 0; ; n++ {
-		s := boltStore(t, "")
+		s := boltStore(t)
 		b := &breaking{s.Store.(*bolt.DB), -1}
 		gone := someAccount(t, s, "gone", signing.Signed)
 		b.left = n
@@ -430,7 +411,7 @@ func TestDeletionOfAnAccountGoesOn(t *testing.T) {
 
 // What has ended, whatever became of it, is not in the way of a deletion.
 func TestAccountWithoutSignaturesUnderWay(t *testing.T) {
-	s := boltStore(t, "")
+	s := boltStore(t)
 	for _, phase := range []signing.Phase{signing.Failed, signing.Ended} {
 		of := someAccount(t, s, string(phase), phase)
 		o := operator.New(s.Store, operator.Options{})
@@ -446,7 +427,7 @@ func TestAccountWithoutSignaturesUnderWay(t *testing.T) {
 
 // A closed account has no new client and no new process, and its tokens do not work any more.
 func TestClosedAccount(t *testing.T) {
-	s := boltStore(t, "")
+	s := boltStore(t)
 	accounts := account.New(s.Accounts(), s, account.Options{})
 	a, err := accounts.CreateAccount(t.Context(), "Example Ltd.")
 	if err != nil {

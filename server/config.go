@@ -91,8 +91,6 @@ type Config struct {
 	// OperatorSocket is the path of a socket for the commands of the server's operator (see package
 	// server/operator), which only the server's user can connect to; empty: there is none.
 	OperatorSocket string
-	// OperatorFolder is the folder in which the backend has documents, for the backups of operators; empty: none.
-	OperatorFolder string
 
 	// DrainDelay is how long a server that is to stop still takes requests, while /readyz tells load balancers to send
 	// it none.

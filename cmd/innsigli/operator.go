@@ -52,7 +52,7 @@ func withStore(ctx context.Context, s config.Store, f func(operator.Operator) er
 	if err != nil {
 		return err
 	}
-	return errors.Join(f(operator.New(db, operator.Options{DocumentFolder: s.Documents})), db.Close())
+	return errors.Join(f(operator.New(db, operator.Options{})), db.Close())
 }
 
 // table prints rows in columns.

@@ -60,7 +60,7 @@ type TestKeysFlag struct {
 }
 
 // StoreHelp explains the flag --store, for the help of commands.
-const StoreHelp = "A store of the form bolt:PATH is a file, for one server; with ?documents=FOLDER its documents are files in that folder. One of the form postgres://USER@HOST/DATABASE is a database, for any number of servers; its tables are made at the start. A URL with a password is better given in INNSIGLI_STORE, where other users of the machine do not see it."
+const StoreHelp = "A store of the form bolt:PATH is a file and the folder PATH.documents beside it, for one server; with ?documents=FOLDER its documents are in that folder. One of the form postgres://USER@HOST/DATABASE is a database, for any number of servers; its tables are made at the start. A store of an earlier version is brought to this one at the start, and the version before cannot use a file after that: keep a copy. A URL with a password is better given in INNSIGLI_STORE, where other users of the machine do not see it."
 
 // LogFlags say what a log has.
 type LogFlags struct {

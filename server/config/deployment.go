@@ -98,7 +98,6 @@ func (d *Deployment) open(ctx context.Context, c *Config, compile func(ctx conte
 		TLS:            c.tls.config(),
 		ListenMetrics:  orLoopback(f.AdminListen),
 		OperatorSocket: c.Store.Socket(),
-		OperatorFolder: c.Store.Documents,
 		DrainDelay:     f.DrainDelay,
 		Log:            d.log,
 	}

@@ -203,7 +203,7 @@ func (d *deletion) last(ctx context.Context) (gone bool, err error) {
 			return err
 		}
 		for _, origin := range origins {
-			left, err := d.store.Processes().List(ctx, portal.Listing{Account: d.id, Origin: origin}, portal.Position{}, 1)
+			left, err := d.store.Processes().ListProcesses(ctx, portal.Listing{Account: d.id, Origin: origin}, portal.Position{}, 1)
 			if err != nil || len(left) > 0 {
 				return err
 			}
@@ -307,7 +307,7 @@ func (d *deletion) processes(ctx context.Context) error {
 	service, _ := d.removingBoth()
 	for _, origin := range origins {
 		for after := (portal.Position{}); ; {
-			page, err := d.store.Processes().List(ctx, portal.Listing{Account: d.id, Origin: origin}, after, deleteBatch)
+			page, err := d.store.Processes().ListProcesses(ctx, portal.Listing{Account: d.id, Origin: origin}, after, deleteBatch)
 			if err != nil {
 				return err
 			}

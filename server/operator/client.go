@@ -57,6 +57,9 @@ func (c *Client) post(ctx context.Context, name string, argument any) (*http.Res
 	}
 	if response.StatusCode != http.StatusOK {
 		defer response.Body.Close()
+		if response.StatusCode == http.StatusNotFound {
+			return nil, errors.New("the server that has the store is of another version than this program, and does not know the call")
+		}
 		text, _ := io.ReadAll(io.LimitReader(response.Body, 4<<10))
 		return nil, errors.New(string(bytes.TrimSpace(text)))
 	}
@@ -235,26 +238,18 @@ func streamedLines[T any](ctx context.Context, c *Client, name string, argument 
 	}
 }
 
-// Hold implements [Operator]: it holds for as long as the connection lasts.
-func (c *Client) Hold(ctx context.Context) (documents string, release func(), err error) {
-	response, err := c.post(ctx, "hold", nothing{})
-	if err != nil {
-		return "", nil, err
-	}
-	if err := json.NewDecoder(response.Body).Decode(&documents); err != nil {
-		response.Body.Close()
-		return "", nil, err
-	}
-	return documents, func() { response.Body.Close() }, nil
-}
-
 // Backup implements [Operator].
 func (c *Client) Backup(ctx context.Context, w io.Writer) error {
-	response, err := c.post(ctx, "backup", nothing{})
+	response, err := c.post(ctx, "archive", nothing{})
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
-	_, err = io.Copy(w, response.Body) // the length is announced: less is an error
+	_, err = io.Copy(w, response.Body) // an answer that breaks off is an error
 	return err
+}
+
+// Compact implements [Operator].
+func (c *Client) Compact(ctx context.Context) (FileSizes, error) {
+	return call[FileSizes](ctx, c, "compact", nothing{})
 }

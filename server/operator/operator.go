@@ -1,5 +1,5 @@
 // Package operator is what the commands of a server's operator do: accounts, API clients and their secrets, signing
-// processes, webhooks, the evidence log and backups.
+// processes, webhooks, jobs, the evidence log and backups.
 //
 // A [Service] works on a store that the program has open. A [Client] makes the same calls to a server that has the store
 // open, over a socket that only the server's user can connect to: a bbolt file is locked by the process that has it.
@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"time"
 
 	"github.com/innsigli/innsigli/account"
@@ -19,7 +18,6 @@ import (
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
-	"github.com/innsigli/innsigli/storage/bolt"
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
@@ -75,15 +73,25 @@ type Operator interface {
 	// overlap. It is sealed with the first key of the file, or by the server.
 	RotateWebhookKey(ctx context.Context, masterKeyFile string, overlap time.Duration) error
 
+	// Jobs returns a page of jobs in the order of their IDs, those behind the ID given; empty: the first page. A page
+	// without jobs is the end.
+	Jobs(ctx context.Context, f JobFilter, after string) ([]Job, error)
+	Job(ctx context.Context, id string) (Job, error)
+	// RetryJob has a job tried again now that is parked or waits.
+	RetryJob(ctx context.Context, id string) error
+	// DropJob deletes a job, whatever its state.
+	DropJob(ctx context.Context, id string) error
+	// ParkedJobs returns how many jobs of each kind are parked.
+	ParkedJobs(ctx context.Context) (map[string]int, error)
+
 	// Evidence calls each with the entries about a request, or with all when it is empty.
 	Evidence(ctx context.Context, request string, each func(storage.Entry) error) error
 
-	// Hold keeps documents that are deleted, until release is called, and returns the
-	// folder in which they are; empty: they are in the store's file.
-	Hold(ctx context.Context) (documents string, release func(), err error)
-	// Backup writes the store's file as it is at this moment. It and Hold are for stores
-	// that are a bbolt file; others have an error.
+	// Backup writes an archive of the store as it is at this moment, as bolt.DB.Backup does. It and
+	// Compact are for stores of bbolt; others have an error.
 	Backup(ctx context.Context, w io.Writer) error
+	// Compact makes the store's file as small as what is in it, and returns its sizes.
+	Compact(ctx context.Context) (FileSizes, error)
 }
 
 var (
@@ -107,9 +115,8 @@ type Store interface {
 
 // Options are what a Service has beside the store. The zero value is right for a program that has no server.
 type Options struct {
-	DocumentFolder string            // of a bbolt store; empty: documents are in its file
-	Webhooks       *delivery.Service // the server's
-	Processes      *portal.Service   // the server's
+	Webhooks  *delivery.Service // the server's
+	Processes *portal.Service   // the server's
 }
 
 // Service is an Operator on a store that this program has open.
@@ -169,47 +176,37 @@ func eachOf(entries []storage.Entry, each func(storage.Entry) error) error {
 	return nil
 }
 
-// file is a store that is a bbolt file.
+// FileSizes are sizes of a store's file in bytes.
+type FileSizes struct{ Before, After int64 }
+
+// file is a store of bbolt.
 type file interface {
-	Backup() (*bolt.Backup, error)
-	HoldDeletions() (release func())
+	Backup(ctx context.Context, w io.Writer) error
+	Compact(ctx context.Context) (before, after int64, err error)
 }
 
 func (s *Service) file() (file, error) {
 	if f, ok := s.store.(file); ok {
 		return f, nil
 	}
-	return nil, errors.New("the store is no file: copy it with the tools of its database")
-}
-
-// Hold implements [Operator].
-func (s *Service) Hold(context.Context) (documents string, release func(), err error) {
-	f, err := s.file()
-	if err == nil && s.options.DocumentFolder != "" { // the caller may have another working directory
-		documents, err = filepath.Abs(s.options.DocumentFolder)
-	}
-	if err != nil {
-		return "", nil, err
-	}
-	return documents, f.HoldDeletions(), nil
+	return nil, errors.New("the store is no file: use the tools of its database")
 }
 
 // Backup implements [Operator].
-func (s *Service) Backup(_ context.Context, w io.Writer) error {
-	return s.backup(w, func(int64) {})
-}
-
-// backup calls size with the number of bytes before it writes them.
-func (s *Service) backup(w io.Writer, size func(bytes int64)) error {
+func (s *Service) Backup(ctx context.Context, w io.Writer) error {
 	f, err := s.file()
 	if err != nil {
 		return err
 	}
-	b, err := f.Backup()
+	return f.Backup(ctx, w)
+}
+
+// Compact implements [Operator].
+func (s *Service) Compact(ctx context.Context) (sizes FileSizes, err error) {
+	f, err := s.file()
 	if err != nil {
-		return err
+		return FileSizes{}, err
 	}
-	size(b.Size())
-	_, err = b.WriteTo(w)
-	return errors.Join(err, b.Close())
+	sizes.Before, sizes.After, err = f.Compact(ctx)
+	return sizes, err
 }

@@ -154,7 +154,7 @@ func (s processes) Unopened(ctx context.Context, until time.Time, limit int) ([]
 	return s.first(ctx, unopenedProcesses, upTo(until), limit)
 }
 
-func (s processes) List(ctx context.Context, of portal.Listing, after portal.Position, limit int) ([]portal.Process, error) {
+func (s processes) ListProcesses(ctx context.Context, of portal.Listing, after portal.Position, limit int) ([]portal.Process, error) {
 	ix, in := processesByStatus, under(listOf(of))
 	if of.Status == "" {
 		ix = listedProcesses

@@ -111,8 +111,8 @@ func TestEveryLookUpHasAnIndex(t *testing.T) {
 			_, byLink := db.Processes().ProcessByLink(ctx, []byte("h"))
 			_, waiting := db.Processes().Waiting(ctx, "a", time.Now(), 10)
 			_, unopened := db.Processes().Unopened(ctx, time.Now(), 10)
-			_, listed := db.Processes().List(ctx, portal.Listing{Account: "a", Origin: portal.API}, portal.Position{}, 10)
-			_, byStatus := db.Processes().List(ctx, portal.Listing{Account: "a", Origin: portal.API, Status: portal.Waiting}, portal.Position{}, 10)
+			_, listed := db.Processes().ListProcesses(ctx, portal.Listing{Account: "a", Origin: portal.API}, portal.Position{}, 10)
+			_, byStatus := db.Processes().ListProcesses(ctx, portal.Listing{Account: "a", Origin: portal.API, Status: portal.Waiting}, portal.Position{}, 10)
 			_, ended := db.Processes().Ended(ctx, time.Now(), 10)
 			for _, err := range db.Processes().Overdue(ctx, time.Now()) {
 				return err

@@ -32,7 +32,7 @@ func TestListsAndTheVersionBefore(t *testing.T) {
 	lists := func(want map[portal.Status][]string) {
 		t.Helper()
 		for _, status := range []portal.Status{"", portal.Waiting, portal.Completed, portal.Declined, portal.Expired} {
-			list, err := db.Processes().List(t.Context(), portal.Listing{Account: "a", Origin: portal.API, Status: status}, portal.Position{}, 10)
+			list, err := db.Processes().ListProcesses(t.Context(), portal.Listing{Account: "a", Origin: portal.API, Status: status}, portal.Position{}, 10)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -107,8 +107,8 @@ func (s processes) Unopened(ctx context.Context, until time.Time, limit int) ([]
 	return s.list(ctx, "unopened_until <= $1 ORDER BY unopened_until, seq LIMIT $2", until, max(limit, 0))
 }
 
-// List locks nothing, as Overdue and Ended: what is done to a process looks at it again.
-func (s processes) List(ctx context.Context, of portal.Listing, after portal.Position, limit int) ([]portal.Process, error) {
+// ListProcesses locks nothing, as Overdue and Ended: what is done to a process looks at it again.
+func (s processes) ListProcesses(ctx context.Context, of portal.Listing, after portal.Position, limit int) ([]portal.Process, error) {
 	condition, args := "account = $1 AND origin = $2 AND (created_at, id) > ($3, $4)", []any{of.Account, string(of.Origin), after.CreatedAt, after.ID}
 	if of.Status != "" {
 		condition, args = condition+" AND status = $5", append(args, string(of.Status))

@@ -63,8 +63,8 @@ func (s processes) Unopened(ctx context.Context, until time.Time, limit int) ([]
 	return s.openAll(list), err
 }
 
-func (s processes) List(ctx context.Context, of portal.Listing, after portal.Position, limit int) ([]portal.Process, error) {
-	list, err := s.store.List(ctx, of, after, limit)
+func (s processes) ListProcesses(ctx context.Context, of portal.Listing, after portal.Position, limit int) ([]portal.Process, error) {
+	list, err := s.store.ListProcesses(ctx, of, after, limit)
 	return s.openAll(list), err
 }
 

@@ -249,8 +249,8 @@ func readExamples(t *testing.T, b Backend, e examples) {
 	is(t, e.attempts)(attempted(ctx, t, b, id("s")), nil)
 	is(t, e.dropped)(b.Webhooks.Dropped(ctx, id("s")))
 	is(t, e.processes[0])(b.Processes.ProcessByLink(ctx, e.processes[0].Participants[0].Link.Was))
-	is(t, e.processes[:1])(b.Processes.List(ctx, portal.Listing{Account: id("a"), Origin: portal.Web, Status: portal.Declined}, portal.Position{}, 10))
-	is(t, e.processes[1:])(b.Processes.List(ctx, portal.Listing{Account: id("a"), Origin: portal.API, Status: portal.Waiting}, portal.Position{}, 10))
+	is(t, e.processes[:1])(b.Processes.ListProcesses(ctx, portal.Listing{Account: id("a"), Origin: portal.Web, Status: portal.Declined}, portal.Position{}, 10))
+	is(t, e.processes[1:])(b.Processes.ListProcesses(ctx, portal.Listing{Account: id("a"), Origin: portal.API, Status: portal.Waiting}, portal.Position{}, 10))
 	is(t, e.processes[:1])(b.Processes.Ended(ctx, after(5), 10))
 	is(t, e.processes[1:])(b.Processes.Waiting(ctx, id("a"), base, 10))
 	is(t, []portal.Process{e.processes[1], e.processes[0]})(b.Processes.Unopened(ctx, after(10).Add(portal.InvitationTime), 10))
@@ -304,7 +304,7 @@ func readJobs(t *testing.T, b Backend, leased storage.Lease, waiting storage.Job
 	t.Helper()
 	waiting.Attempt++
 	is(t, waiting)(claimOne(t, b, waiting.Due).Job, nil)
-	is(t, leased.Until)(b.Jobs.NextDue(t.Context(), leased.Kind))
+	is(t, map[string]time.Time{leased.Kind: leased.Until})(b.Jobs.NextDue(t.Context(), leased.Kind))
 	do(t, b, func(ctx context.Context) error { return b.Jobs.Retry(ctx, leased, leased.Due) })
 	leased.Attempt++
 	is(t, leased.Job)(claimOne(t, b, leased.Due).Job, nil)

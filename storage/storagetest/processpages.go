@@ -44,7 +44,7 @@ func positionOf(p portal.Process) portal.Position {
 func pages(t *testing.T, b Backend, of portal.Listing, size int) (all []portal.Process) {
 	t.Helper()
 	for at := (portal.Position{}); ; {
-		page, err := b.Processes.List(t.Context(), of, at, size)
+		page, err := b.Processes.ListProcesses(t.Context(), of, at, size)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ var processPages = tests{
 			found(t, pages(t, b, portal.Listing{Account: id("a"), Origin: portal.Origin(unknown)}, 10), nil, nil)
 		}
 		for limit, n := range map[int]int{-1: 0, 0: 0, 1: 1} {
-			page, err := b.Processes.List(t.Context(), listing(""), portal.Position{}, limit)
+			page, err := b.Processes.ListProcesses(t.Context(), listing(""), portal.Position{}, limit)
 			if err != nil || len(page) != n {
 				t.Errorf("at most %d: %d, %v", limit, len(page), err)
 			}
@@ -122,11 +122,11 @@ var processPages = tests{
 		for _, size := range []int{1, 3, 20} {
 			found(t, pages(t, b, listing(portal.Waiting), size), nil, want)
 		}
-		got, err := b.Processes.List(t.Context(), listing(""), portal.Position{CreatedAt: base, ID: want[9].ID}, 100)
+		got, err := b.Processes.ListProcesses(t.Context(), listing(""), portal.Position{CreatedAt: base, ID: want[9].ID}, 100)
 		found(t, got, err, want[10:])
-		got, err = b.Processes.List(t.Context(), listing(""), portal.Position{CreatedAt: base.Add(time.Microsecond)}, 100)
+		got, err = b.Processes.ListProcesses(t.Context(), listing(""), portal.Position{CreatedAt: base.Add(time.Microsecond)}, 100)
 		found(t, got, err, nil)
-		got, err = b.Processes.List(t.Context(), listing(""), portal.Position{CreatedAt: base}, 100)
+		got, err = b.Processes.ListProcesses(t.Context(), listing(""), portal.Position{CreatedAt: base}, 100)
 		found(t, got, err, want)
 	},
 
@@ -137,7 +137,7 @@ var processPages = tests{
 		do(t, b, func(ctx context.Context) error { return b.Processes.DeleteProcess(ctx, second.ID) })
 		addProcesses(t, b, invited("0", "a", 0), fourth)
 		for _, status := range []portal.Status{"", portal.Waiting} {
-			got, err := b.Processes.List(t.Context(), listing(status), positionOf(second), 10)
+			got, err := b.Processes.ListProcesses(t.Context(), listing(status), positionOf(second), 10)
 			found(t, got, err, []portal.Process{third, fourth})
 		}
 	},
@@ -163,7 +163,7 @@ var processPages = tests{
 			if err := b.Processes.DeleteProcess(ctx, p.ID); err != nil {
 				return err
 			}
-			got, err := b.Processes.List(ctx, listing(portal.Completed), portal.Position{}, 10)
+			got, err := b.Processes.ListProcesses(ctx, listing(portal.Completed), portal.Position{}, 10)
 			found(t, got, err, nil)
 			return errRefused
 		})

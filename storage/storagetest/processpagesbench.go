@@ -71,7 +71,7 @@ func pageSteps(b *testing.B, store portal.Store, size int) []step {
 	const page = 50
 	of := func(status portal.Status, at int) func(context.Context) error {
 		return func(ctx context.Context) error {
-			list, err := store.List(ctx, listing(status), portal.Position{CreatedAt: after(at)}, page)
+			list, err := store.ListProcesses(ctx, listing(status), portal.Position{CreatedAt: after(at)}, page)
 			if err == nil && len(list) != page {
 				b.Fatalf("%d processes of status %q", len(list), status)
 			}

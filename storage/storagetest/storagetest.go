@@ -86,6 +86,8 @@ func Run(t *testing.T, open func(t *testing.T) Backend, names ...string) {
 		{"Jobs", jobs},
 		{"Leases", leases},
 		{"UniqueJobs", uniqueJobs},
+		{"FailedJobs", failedJobs},
+		{"ListedJobs", listedJobs},
 		{"Claims", claims},
 		{"ClaimsAtOnce", claimsAtOnce},
 		{"EvidenceLog", evidence},

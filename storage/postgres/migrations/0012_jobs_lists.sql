@@ -1,3 +1,13 @@
+-- What failed of a job. One that is parked, since its last permitted attempt has failed, is due in the far future,
+-- so that the version before does not claim it.
+ALTER TABLE jobs
+	ADD COLUMN failures   integer     NOT NULL DEFAULT 0,
+	ADD COLUMN last_error text        NOT NULL DEFAULT '',
+	ADD COLUMN failed_at  timestamptz,
+	ADD COLUMN parked     boolean     NOT NULL DEFAULT false;
+
+CREATE INDEX jobs_parked ON jobs (kind, id) WHERE parked;
+
 -- Lists of signing processes, and the deletion of those that ended long ago.
 --
 -- ended_at is when a process ended, as its last change or a sweep has noted; NULL: it waits, or nobody has looked since.

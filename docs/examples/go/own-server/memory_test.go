@@ -10,6 +10,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -706,7 +707,7 @@ func (s processes) Unopened(ctx context.Context, until time.Time, limit int) ([]
 	slices.SortStableFunc(all, func(x, y portal.Process) int { return x.UnopenedUntil().Compare(y.UnopenedUntil()) })
 	return atMost(all, limit), err
 }
-func (s processes) List(ctx context.Context, of portal.Listing, after portal.Position, limit int) ([]portal.Process, error) {
+func (s processes) ListProcesses(ctx context.Context, of portal.Listing, after portal.Position, limit int) ([]portal.Process, error) {
 	place := func(p portal.Process) portal.Position { return portal.Position{CreatedAt: p.CreatedAt, ID: p.ID} }
 	order := func(x, y portal.Position) int {
 		return cmp.Or(x.CreatedAt.Compare(y.CreatedAt), cmp.Compare(x.ID, y.ID))
@@ -839,7 +840,7 @@ func (j jobs) Enqueue(ctx context.Context, all ...storage.Job) error {
 				continue
 			}
 		}
-		one.ID, one.Attempt = uuid.NewString(), 0
+		one.ID, one.Attempt = uuid.NewString(), 0 // all else is stored as it is
 		if err := add(ctx, j.memory, &j.data.jobs, one.ID, leased{Job: one}); err != nil {
 			return err
 		}
@@ -860,7 +861,7 @@ func (j jobs) Claim(ctx context.Context, kind string, now time.Time, limit, perG
 	for _, one := range all {
 		if one.Until.After(now) {
 			inWork[one.Group]++
-		} else if !one.Due.After(now) {
+		} else if !one.Due.After(now) && !one.Parked {
 			waiting[one.Group] = append(waiting[one.Group], one)
 		}
 	}
@@ -926,13 +927,60 @@ func (j jobs) FinishAll(ctx context.Context, leases []storage.Lease) (finished [
 }
 
 func (j jobs) Retry(ctx context.Context, l storage.Lease, due time.Time) error {
+	return j.giveBack(ctx, l, func(one *leased) { one.Due = due })
+}
+
+func (j jobs) Fail(ctx context.Context, l storage.Lease, f storage.Failure) error {
+	return j.giveBack(ctx, l, func(one *leased) {
+		one.Failures++
+		one.LastError, one.FailedAt, one.Due, one.Parked = f.Error, f.At, f.Due, f.Due.IsZero()
+		if one.Parked {
+			one.Due = f.At
+		}
+	})
+}
+
+// giveBack ends a lease and changes its job.
+func (j jobs) giveBack(ctx context.Context, l storage.Lease, change func(*leased)) error {
 	one, err := j.held(ctx, l)
 	if err != nil {
 		return err
 	}
-	one.Token, one.Until, one.Due = "", time.Time{}, due
+	one.Token, one.Until = "", time.Time{}
+	change(&one)
 	j.joined(ctx).jobs = true
 	return put(ctx, j.memory, &j.data.jobs, one.ID, &one)
+}
+
+func (j jobs) Extend(ctx context.Context, leases []storage.Lease, until time.Time) (extended []bool, err error) {
+	if j.joined(ctx) == nil {
+		return nil, storage.ErrNoTx
+	}
+	for _, l := range leases {
+		one, err := j.held(ctx, l)
+		if err == nil {
+			one.Until = until
+			err = put(ctx, j.memory, &j.data.jobs, one.ID, &one)
+		}
+		if err != nil && !errors.Is(err, storage.ErrLeaseLost) {
+			return nil, err
+		}
+		extended = append(extended, err == nil)
+	}
+	return extended, nil
+}
+
+func (j jobs) ReleaseAll(ctx context.Context) error {
+	all, err := list(ctx, j.memory, &j.data.jobs, func(o leased) bool { return o.Token != "" })
+	if j.joined(ctx) == nil {
+		err = storage.ErrNoTx
+	}
+	for _, one := range all {
+		if err == nil {
+			err = j.giveBack(ctx, storage.Lease{Job: one.Job, Token: one.Token}, func(*leased) {})
+		}
+	}
+	return err
 }
 
 func (j jobs) drop(ctx context.Context, wanted func(leased) bool) error {
@@ -948,19 +996,71 @@ func (j jobs) DropUnique(ctx context.Context, kind, unique string) error {
 	return j.drop(ctx, func(o leased) bool { return o.Kind == kind && o.Unique == unique && unique != "" })
 }
 
-func (j jobs) NextDue(ctx context.Context, kind string) (due time.Time, err error) {
-	all, err := list(ctx, j.memory, &j.data.jobs, func(o leased) bool { return o.Kind == kind })
+func (j jobs) NextDue(ctx context.Context, kinds ...string) (map[string]time.Time, error) {
+	all, err := list(ctx, j.memory, &j.data.jobs, func(o leased) bool { return !o.Parked && slices.Contains(kinds, o.Kind) })
+	next := make(map[string]time.Time)
 	for _, one := range all {
 		at := one.Due
-		if one.Until.After(at) {
+		if one.Token != "" {
 			at = one.Until
 		}
-		if due.IsZero() || at.Before(due) {
-			due = at
+		if soonest, there := next[one.Kind]; !there || at.Before(soonest) {
+			next[one.Kind] = at
 		}
 	}
-	if err == nil && len(all) == 0 {
-		err = storage.ErrNotFound
+	return next, err
+}
+
+func (l leased) stored() storage.StoredJob {
+	return storage.StoredJob{Job: l.Job, LeasedUntil: l.Until}
+}
+
+func (j jobs) Job(ctx context.Context, id string) (storage.StoredJob, error) {
+	one, err := get(ctx, j.memory, &j.data.jobs, id)
+	return one.stored(), err
+}
+
+func (j jobs) List(ctx context.Context, q storage.JobQuery) (some []storage.StoredJob, err error) {
+	all, err := list(ctx, j.memory, &j.data.jobs, func(o leased) bool { return o.ID > q.After && q.Selects(o.stored()) })
+	slices.SortFunc(all, func(a, b leased) int { return strings.Compare(a.ID, b.ID) })
+	for _, one := range all[:max(0, min(len(all), q.Limit))] {
+		some = append(some, one.stored())
 	}
-	return due, err
+	return some, err
+}
+
+func (j jobs) CountParked(ctx context.Context) (map[string]int, error) {
+	all, err := list(ctx, j.memory, &j.data.jobs, func(o leased) bool { return o.Parked })
+	parked := make(map[string]int)
+	for _, one := range all {
+		parked[one.Kind]++
+	}
+	return parked, err
+}
+
+func (j jobs) RetryNow(ctx context.Context, id string, now time.Time) error {
+	tx := j.joined(ctx)
+	if tx == nil {
+		return storage.ErrNoTx
+	}
+	one, err := get(ctx, j.memory, &j.data.jobs, id)
+	if err != nil {
+		return err
+	}
+	if one.stored().State(now) == storage.JobInWork {
+		return storage.ErrInWork
+	}
+	one.Due, one.Token, one.Until, one.Failures, one.Parked = now, "", time.Time{}, 0, false
+	tx.jobs = true
+	return put(ctx, j.memory, &j.data.jobs, id, &one)
+}
+
+func (j jobs) Remove(ctx context.Context, id string) error {
+	if j.joined(ctx) == nil {
+		return storage.ErrNoTx
+	}
+	if _, err := get(ctx, j.memory, &j.data.jobs, id); err != nil {
+		return err
+	}
+	return put(ctx, j.memory, &j.data.jobs, id, nil)
 }
