@@ -133,7 +133,7 @@ func TestSweepDropsTheJob(t *testing.T) {
 		if n, err := s.Sweep(t.Context()); n != 1 || err != nil {
 			t.Errorf("swept %d, %v", n, err)
 		}
-		s.remembered(id)
+		s.keptForRecovery(id)
 		if due, err := s.db.Jobs().NextDue(t.Context(), "signing.complete"); err != nil || len(due) > 0 {
 			t.Errorf("there is a job at %v, %v", due, err)
 		}

@@ -173,6 +173,17 @@ func (c *Client) ProcessEvents(ctx context.Context, id string, each func(storage
 	return c.entries(ctx, "process-events", id, each)
 }
 
+// CompleteSigning implements [Operator].
+func (c *Client) CompleteSigning(ctx context.Context, request string, w io.Writer) error {
+	response, err := c.post(ctx, "complete-signing", request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	_, err = io.Copy(w, response.Body) // an answer that is cut off is an error
+	return err
+}
+
 // Subscriptions implements [Operator].
 func (c *Client) Subscriptions(ctx context.Context, account string) ([]delivery.Subscription, error) {
 	return call[[]delivery.Subscription](ctx, c, "webhook-subscriptions", account)

@@ -1,5 +1,5 @@
 // Package operator is what the commands of a server's operator do: accounts, API clients and their secrets, signing
-// processes, webhooks, jobs, the evidence log and backups.
+// processes, signatures that could not be completed, webhooks, jobs, the evidence log and backups.
 //
 // A [Service] works on a store that the program has open. A [Client] makes the same calls to a server that has the store
 // open, over a socket that only the server's user can connect to: a bbolt file is locked by the process that has it.
@@ -57,6 +57,11 @@ type Operator interface {
 	// signing requests, in their order.
 	ProcessEvents(ctx context.Context, id string, each func(storage.Entry) error) error
 
+	// CompleteSigning completes the signature of a signing request that failed because its validation data was not
+	// available in time, and writes the signed document to w: signing.Service.Recover. It may be repeated. When it
+	// fails, w may have a part of the document.
+	CompleteSigning(ctx context.Context, request string, w io.Writer) error
+
 	// Subscriptions returns those of an account, without their secrets.
 	Subscriptions(ctx context.Context, account string) ([]delivery.Subscription, error)
 	// Attempts returns those of a subscription, the latest first and at most so many.
@@ -113,10 +118,16 @@ type Store interface {
 	EvidenceLog() storage.EvidenceLog
 }
 
+// Signing completes signatures that could not be completed in time; *signing.Service is one.
+type Signing interface {
+	Recover(ctx context.Context, request string, w io.Writer) error
+}
+
 // Options are what a Service has beside the store. The zero value is right for a program that has no server.
 type Options struct {
 	Webhooks  *delivery.Service // the server's
 	Processes *portal.Service   // the server's
+	Signing   Signing           // the server's, or one of its configuration; nil: CompleteSigning fails
 }
 
 // Service is an Operator on a store that this program has open.
@@ -141,6 +152,14 @@ func (s *Service) Statement(ctx context.Context, id string, month time.Time) (ac
 }
 
 func noAccount(id string) error { return fmt.Errorf("there is no account %q", id) }
+
+// CompleteSigning implements [Operator].
+func (s *Service) CompleteSigning(ctx context.Context, request string, w io.Writer) error {
+	if s.options.Signing == nil {
+		return errors.New("signatures are completed with the configuration of a server")
+	}
+	return s.options.Signing.Recover(ctx, request, w)
+}
 
 // evidencePage is how many entries are in memory at once.
 const evidencePage = 500

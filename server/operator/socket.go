@@ -100,6 +100,9 @@ func (s *Service) Handler() http.Handler {
 	mux.HandleFunc("POST /process-events", streamed(func(ctx context.Context, id string, w *stream) error {
 		return WriteEntries(w, func(each func(storage.Entry) error) error { return s.ProcessEvents(ctx, id, each) })
 	}))
+	mux.HandleFunc("POST /complete-signing", streamed(func(ctx context.Context, request string, w *stream) error {
+		return s.CompleteSigning(ctx, request, w)
+	}))
 	s.webhookCalls(mux)
 	s.jobCalls(mux)
 	mux.HandleFunc("POST /evidence", streamed(func(ctx context.Context, request string, w *stream) error {

@@ -26,7 +26,7 @@ type Work struct {
 // a job fails by a fault of this program, its configuration or its store.
 const maxAttempts = 400
 
-// The kinds of jobs. The group of the first and the last is the account, of the others the
+// The kinds of jobs. The group of the first and the last two is the account, of the others the
 // subscription.
 const (
 	eventKind    = "webhook.event"    // an event becomes a delivery for each subscription
@@ -34,7 +34,8 @@ const (
 	retryKind    = "webhook.retry"    // the later ones
 	pingKind     = "webhook.ping"
 	checkKind    = "webhook.check"
-	alertKind    = "webhook.alert"
+	alertKind    = "webhook.alert"  // of versions before digests
+	digestKind   = "webhook.digest" // admins are told of all failing subscriptions; one job for an account
 )
 
 // Work is what a runner has to do for the service.
@@ -49,6 +50,7 @@ func (s *Service) Work() []Work {
 		{Kind: pingKind, Do: s.doPing, Concurrency: 256, PerGroup: 1, Timeout: time.Minute, MaxAttempts: maxAttempts},
 		{Kind: checkKind, Do: s.doCheck, Concurrency: 256, PerGroup: 1, Timeout: time.Minute, MaxAttempts: maxAttempts},
 		{Kind: alertKind, Do: s.alert, Concurrency: 8, PerGroup: 1, Timeout: 2 * time.Minute, MaxAttempts: maxAttempts},
+		{Kind: digestKind, Do: s.digest, Concurrency: 8, PerGroup: 1, Timeout: 2 * time.Minute, MaxAttempts: maxAttempts},
 	}
 }
 
