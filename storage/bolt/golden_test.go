@@ -51,14 +51,14 @@ func TestGoldenRecordsAreRead(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			folder := t.TempDir()
 			restore(t, string(read(t, file)), folder)
-			want, read := 3, storagetest.ReadEarlierExamples
+			want, readExamples := 3, storagetest.ReadEarlierExamples
 			if file == golden {
-				want, read = 4, storagetest.ReadExamples
+				want, readExamples = 4, storagetest.ReadExamples
 			}
 			if from, to, err := bolt.Migrate(filepath.Join(folder, "store.db"), bolt.Options{}); from != want || to != 4 || err != nil {
 				t.Fatalf("Migrate: %d -> %d, %v", from, to, err)
 			}
-			read(t, backend(t, folder))
+			readExamples(t, backend(t, folder))
 		})
 	}
 }

@@ -16,7 +16,8 @@ import (
 //   - With 2 came sealed secrets, which the version before would take for keys.
 //   - With 3 came requests that sign a document of several, which the version before would
 //     take for the request's own and discard with it.
-//   - With 4 documents left the file: see migrate.go.
+//   - With 4 documents left the file: see migrate.go. Processes are in lists, to which the version
+//     before would add none.
 const schemaVersion = 4
 
 // metaBucket has what is to be known before anything else is read. schemaKey is the

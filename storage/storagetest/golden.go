@@ -254,6 +254,9 @@ func readExamples(t *testing.T, b Backend, e examples) {
 	is(t, e.attempts)(attempted(ctx, t, b, id("s")), nil)
 	is(t, e.dropped)(b.Webhooks.Dropped(ctx, id("s")))
 	is(t, e.processes[0])(b.Processes.ProcessByLink(ctx, e.processes[0].Participants[0].Link.Was))
+	is(t, e.processes[:1])(b.Processes.ListProcesses(ctx, portal.Listing{Account: id("a"), Origin: portal.Web, Status: portal.Declined}, portal.Position{}, 10))
+	is(t, e.processes[1:])(b.Processes.ListProcesses(ctx, portal.Listing{Account: id("a"), Origin: portal.API, Status: portal.Waiting}, portal.Position{}, 10))
+	is(t, e.processes[:1])(b.Processes.Ended(ctx, after(5), 10))
 	is(t, e.processes[1:])(b.Processes.Waiting(ctx, id("a"), base, 10))
 	is(t, []portal.Process{e.processes[1], e.processes[0]})(b.Processes.Unopened(ctx, after(10).Add(portal.InvitationTime), 10))
 	for _, want := range e.tokens {
