@@ -28,7 +28,7 @@ func TestMethodThatAPathDoesNotTake(t *testing.T) {
 		webhooks + "/" + uuid.NewString():     "DELETE, GET, PUT",
 		webhooks + "/x/activate":              "POST",
 		webhooks + "/x/test":                  "POST",
-		processes:                             "POST",
+		processes:                             "GET, POST",
 		processes + "/" + one:                 "DELETE, GET",
 		processes + "/" + one + "/document":   "GET",
 		answers + one + "/participants/" + one + "/sign":    "POST",

@@ -141,6 +141,9 @@ type Process struct {
 	Participants []Participant // in the order of the request
 	Turn         *Turn         // who is signing; nil: nobody
 	Turns        int64         // how many there were: the number of the last
+	// EndedAt is when the process ended, as it was last noted: by each change, and soon after the process has expired.
+	// It is zero for a process that waits, and for one that nothing was noted about.
+	EndedAt time.Time
 }
 
 // Participant is a person who takes part in a process.

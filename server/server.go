@@ -124,7 +124,7 @@ func (s *Server) assemble(ctx context.Context) (err error) {
 		s.renderer = pdfium.New(pdfium.Options{})
 	}
 	s.assembleSigning()
-	s.observer.Metrics.WatchJobs(b.Jobs().NextDue, s.kindNames())
+	s.observer.Metrics.WatchJobs(b.Jobs(), s.kindNames())
 	if file, ok := b.(interface {
 		Room() (size, free int64, err error)
 	}); ok {
@@ -551,12 +551,16 @@ func (s *Server) runner() queue.Runner {
 		Jobs:  s.config.Backend.Jobs(),
 		Tx:    s.tx,
 		Kinds: kinds,
-		Failed: func(ctx context.Context, kind string, err error) {
-			if kind == "" {
+		Alone: bucketsOf(s.config.Backend) == nil,
+		Failed: func(ctx context.Context, job storage.Job, err error) {
+			if job.ID == "" {
 				s.config.Log.ErrorContext(ctx, "the store failed", "error", err)
 				return
 			}
-			s.config.Log.ErrorContext(ctx, "a job failed", "kind", kind, "error", err)
+			s.config.Log.ErrorContext(ctx, "a job failed", "kind", job.Kind, "job", job.ID, "attempt", job.Attempt, "failures", job.Failures+1, "error", err)
+		},
+		Parked: func(ctx context.Context, job storage.Job) {
+			s.config.Log.ErrorContext(ctx, "a job was parked: see innsigli job show", "kind", job.Kind, "job", job.ID, "failures", job.Failures+1)
 		},
 	}
 }
@@ -567,21 +571,19 @@ func (s *Server) kinds() (all []queue.Kind) {
 	// many may, and those of one account may well be all there are. Each live request of a process
 	// is one every two seconds.
 	for name, do := range s.signing.Handlers() {
-		k := queue.Kind{Name: name, Do: do, Concurrency: 128, PerGroup: 64}
-		if name == signing.DriveKind { // each is short: another server soon goes on for one that died
-			k.Lease = 30 * time.Second
-		}
-		all = append(all, k)
+		all = append(all, queue.Kind{Name: name, Do: do, Concurrency: 128, PerGroup: 64, MaxAttempts: signing.MaxAttempts(name)})
 	}
 	for _, w := range s.hooks.Work() {
-		all = append(all, queue.Kind{Name: w.Kind, DoThen: w.Do, Concurrency: w.Concurrency, PerGroup: w.PerGroup, Lease: w.Lease})
+		all = append(all, queue.Kind{
+			Name: w.Kind, DoThen: w.Do, Concurrency: w.Concurrency, PerGroup: w.PerGroup, Timeout: w.Timeout, MaxAttempts: w.MaxAttempts,
+		})
 	}
 	if s.mailer == nil {
-		return append(all, queue.Kind{Name: notify.ProcessKind, Do: s.noMail().Drop})
+		return append(all, queue.Kind{Name: notify.ProcessKind, Do: s.noMail().Drop, MaxAttempts: notify.MaxAttempts})
 	}
 	return append(all,
-		queue.Kind{Name: notify.MessageKind, Do: s.queue.Send, PerGroup: 8},
-		queue.Kind{Name: notify.ProcessKind, DoThen: s.mailer.Send, Concurrency: 16, PerGroup: 8})
+		queue.Kind{Name: notify.MessageKind, Do: s.queue.Send, PerGroup: 8, MaxAttempts: notify.MaxAttempts},
+		queue.Kind{Name: notify.ProcessKind, DoThen: s.mailer.Send, Concurrency: 16, PerGroup: 8, MaxAttempts: notify.MaxAttempts})
 }
 
 func (s *Server) kindNames() (names []string) {

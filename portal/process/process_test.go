@@ -485,3 +485,39 @@ func TestOddInput(t *testing.T) {
 		t.Errorf("the turn of an unknown participant does not end: %v", err)
 	}
 }
+
+// The end of a process is its first decline, else its last signature, else its expiry.
+func TestEndedAt(t *testing.T) {
+	start := time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
+	hours := func(n int) time.Time { return start.Add(time.Duration(n) * time.Hour) }
+	signer := func(signed, declined int) process.Participant {
+		one := process.Participant{Role: process.Signer, Link: process.Link{InvitedAt: start}}
+		if signed > 0 {
+			one.Signature = &process.Signature{At: hours(signed)}
+		}
+		if declined > 0 {
+			one.Decline = &process.Decline{At: hours(declined)}
+		}
+		return one
+	}
+	viewer := process.Participant{Role: process.Viewer, Link: process.Link{InvitedAt: start}}
+	week := start.Add(process.InvitationTime)
+	for name, test := range map[string]struct {
+		participants []process.Participant
+		now, want    time.Time
+	}{
+		"nobody has answered":                {[]process.Participant{signer(0, 0), viewer}, hours(1), time.Time{}},
+		"one of two has signed":              {[]process.Participant{signer(1, 0), signer(0, 0)}, hours(2), time.Time{}},
+		"both have signed":                   {[]process.Participant{signer(3, 0), viewer, signer(2, 0)}, hours(4), hours(3)},
+		"one has declined":                   {[]process.Participant{signer(0, 2), signer(0, 0)}, hours(400), hours(2)},
+		"both have declined":                 {[]process.Participant{signer(0, 3), signer(0, 2)}, hours(4), hours(2)},
+		"a signature came after the decline": {[]process.Participant{signer(3, 0), signer(0, 2)}, hours(4), hours(2)},
+		"its last moment":                    {[]process.Participant{signer(0, 0)}, week, time.Time{}},
+		"it has expired":                     {[]process.Participant{signer(1, 0), signer(0, 0)}, week.Add(time.Hour), week},
+	} {
+		p := process.Process{Participants: test.participants}
+		if got := p.EndedAt(test.now); !got.Equal(test.want) {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+	}
+}

@@ -1,5 +1,5 @@
 // Package operator is what the commands of a server's operator do: accounts, API clients and their secrets, signing
-// processes, signatures that could not be completed, webhooks, the evidence log and backups.
+// processes, signatures that could not be completed, webhooks, jobs, the evidence log and backups.
 //
 // A [Service] works on a store that the program has open. A [Client] makes the same calls to a server that has the store
 // open, over a socket that only the server's user can connect to: a bbolt file is locked by the process that has it.
@@ -13,7 +13,10 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
@@ -28,6 +31,11 @@ type Operator interface {
 	// Statement returns what an account owes for the month in which the time is.
 	Statement(ctx context.Context, account string, month time.Time) (account.Statement, error)
 
+	// DeleteAccount deletes an account with all that belongs to it, or counts that. It calls progress with what it has
+	// deleted so far, again and again and at the end. After an error it may be called again, and goes on. The evidence
+	// log stays.
+	DeleteAccount(ctx context.Context, account string, how Deletion, progress func(AccountContent) error) error
+
 	CreateClient(ctx context.Context, account, name string, scopes []string) (account.Client, string, error)
 	Clients(ctx context.Context, account string) ([]account.Client, error)
 	DeleteClient(ctx context.Context, id string) error
@@ -37,6 +45,11 @@ type Operator interface {
 
 	// Process returns a process of any account and origin as it is now.
 	Process(ctx context.Context, id string) (Process, error)
+	// Processes calls each with the processes that a filter chooses, account by account and those of each in the order
+	// of creation.
+	Processes(ctx context.Context, filter ProcessFilter, each func(ListedProcess) error) error
+	// DeleteProcess deletes a process with its document, as the API does, and returns what it was.
+	DeleteProcess(ctx context.Context, id string) (ListedProcess, error)
 	// ResendProcess makes the invitations of a process again, and returns how many. The links are
 	// sealed with the first key of the file, or by the server.
 	ResendProcess(ctx context.Context, masterKeyFile, id string) (int, error)
@@ -65,6 +78,17 @@ type Operator interface {
 	// overlap. It is sealed with the first key of the file, or by the server.
 	RotateWebhookKey(ctx context.Context, masterKeyFile string, overlap time.Duration) error
 
+	// Jobs returns a page of jobs in the order of their IDs, those behind the ID given; empty: the first page. A page
+	// without jobs is the end.
+	Jobs(ctx context.Context, f JobFilter, after string) ([]Job, error)
+	Job(ctx context.Context, id string) (Job, error)
+	// RetryJob has a job tried again now that is parked or waits.
+	RetryJob(ctx context.Context, id string) error
+	// DropJob deletes a job, whatever its state.
+	DropJob(ctx context.Context, id string) error
+	// ParkedJobs returns how many jobs of each kind are parked.
+	ParkedJobs(ctx context.Context) (map[string]int, error)
+
 	// Evidence calls each with the entries about a request, or with all when it is empty.
 	Evidence(ctx context.Context, request string, each func(storage.Entry) error) error
 
@@ -84,6 +108,9 @@ var (
 type Store interface {
 	storage.Transactor
 	Accounts() account.Store
+	BusySignals() busysignal.Store
+	Requests() signing.Store
+	Sandbox() sandbox.Store
 	Processes() portal.Store
 	Documents() storage.Documents
 	Webhooks() delivery.Store
