@@ -67,13 +67,14 @@ func TestLeasesAreExtended(t *testing.T) {
 func TestHandlerWhoseLeaseIsLost(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		lose func(q *fixture, u *unreachable)
+		lose func(q *fixture)
+		away time.Duration // the store, from the sixth second on
 		at   time.Duration
 	}{
-		{"dropped", func(q *fixture, _ *unreachable) {
+		{"dropped", func(q *fixture) {
 			q.tx(func(ctx context.Context) error { return q.db.Jobs().Remove(ctx, q.only().ID) })
-		}, 10 * time.Second},
-		{"the store is away", func(q *fixture, u *unreachable) { u.to = q.began.Add(25 * time.Second) }, 17 * time.Second},
+		}, 0, 10 * time.Second},
+		{"the store is away", func(*fixture) {}, 19 * time.Second, 17 * time.Second},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bubble(t, func(q *fixture) {
@@ -86,11 +87,10 @@ func TestHandlerWhoseLeaseIsLost(t *testing.T) {
 					ended = append(ended, time.Since(q.began))
 					return time.Time{}, ctx.Err()
 				})
-				away := &unreachable{Transactor: q.db, from: q.began.Add(6 * time.Second)}
-				r.Tx = away
+				r.Tx = &unreachable{Transactor: q.db, from: q.began.Add(6 * time.Second), to: q.began.Add(6*time.Second + test.away)}
 				stop := q.start(r)
 				time.Sleep(6 * time.Second)
-				test.lose(q, away)
+				test.lose(q)
 				time.Sleep(24 * time.Second)
 				if err := stop(); err != nil {
 					t.Error(err)
