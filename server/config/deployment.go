@@ -74,7 +74,14 @@ func (d *Deployment) open(ctx context.Context, c *Config, compile func(ctx conte
 	if d.traces, err = c.collector.Open(ctx, func(err error) { d.log.Warn("traces were not sent", "error", err) }); err != nil {
 		return err
 	}
-	if d.db, err = c.Store.OpenToServe(ctx); err != nil {
+	from, to, err := c.Store.Migrate(ctx)
+	if err != nil {
+		return err
+	}
+	if from > 0 && from < to {
+		d.log.Info("the store was brought to this version", "from", from, "to", to)
+	}
+	if d.db, err = c.Store.Open(ctx, ""); err != nil {
 		return err
 	}
 	keys, err := f.masterKeys(ctx, c.Store, d.db.Sandbox())
