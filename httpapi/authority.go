@@ -5,7 +5,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"strconv"
 	"strings"
 )
 
@@ -35,7 +34,7 @@ func posted(request, response string, answer func([]byte) []byte) handler {
 		if err != nil {
 			return err
 		}
-		return writeDER(w, response, answer(body))
+		return writeBytes(w, response, answer(body))
 	}
 }
 
@@ -46,7 +45,7 @@ func made(kind string, der func() ([]byte, error)) handler {
 		if err != nil {
 			return err
 		}
-		return writeDER(w, kind, b)
+		return writeBytes(w, kind, b)
 	}
 }
 
@@ -58,14 +57,7 @@ func (a *api) answerOCSPInPath(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || len(der) > maxQuery {
 		der = nil // which the responder calls malformed
 	}
-	return writeDER(w, ocspResponse, a.Authority.OCSP(der))
-}
-
-func writeDER(w http.ResponseWriter, kind string, der []byte) error {
-	w.Header().Set("Content-Type", kind)
-	w.Header().Set("Content-Length", strconv.Itoa(len(der)))
-	_, err := clientWriter{w}.Write(der)
-	return err
+	return writeBytes(w, ocspResponse, a.Authority.OCSP(der))
 }
 
 func (a *api) sandboxRoot(w http.ResponseWriter, _ *http.Request) error {

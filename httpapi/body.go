@@ -114,8 +114,14 @@ func writeJSON(w http.ResponseWriter, status int, v any) error {
 }
 
 func writeText(w http.ResponseWriter, kind, text string) error {
+	return writeBytes(w, kind, []byte(text))
+}
+
+// writeBytes answers with content of a media type.
+func writeBytes(w http.ResponseWriter, kind string, content []byte) error {
 	w.Header().Set("Content-Type", kind)
-	_, err := io.WriteString(clientWriter{w}, text)
+	w.Header().Set("Content-Length", strconv.Itoa(len(content)))
+	_, err := clientWriter{w}.Write(content)
 	return err
 }
 

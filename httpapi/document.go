@@ -19,10 +19,7 @@ const documentSuffix = `"}`
 // called before the last bytes are written: a client that has gone by then does not have it whole.
 func writeDocument(ctx context.Context, w http.ResponseWriter, prefix string, document storage.Blob, last func() error) error {
 	size := document.Size()
-	length := int64(len(prefix)+len(documentSuffix)) + jsonbody.Base64Len(size)
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.FormatInt(length, 10))
-	w.WriteHeader(http.StatusOK)
+	writeDocumentHeader(w, prefix, size)
 	if err := jsonbody.WriteBase64(clientWriter{w}, prefix, document, size, ""); err != nil {
 		return err
 	}
@@ -34,6 +31,14 @@ func writeDocument(ctx context.Context, w http.ResponseWriter, prefix string, do
 	}
 	_, err := io.WriteString(clientWriter{w}, documentSuffix)
 	return flushed(w, err)
+}
+
+// writeDocumentHeader writes the header of an answer with a document of a size, which is all of the answer to HEAD.
+func writeDocumentHeader(w http.ResponseWriter, prefix string, size int64) {
+	length := int64(len(prefix)+len(documentSuffix)) + jsonbody.Base64Len(size)
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.FormatInt(length, 10))
+	w.WriteHeader(http.StatusOK)
 }
 
 // flushed sends what is still in buffers, so that an answer counts as written only

@@ -110,7 +110,7 @@ type Config struct {
 	// by address applies to it.
 	Address func(*http.Request) netip.Addr
 	// Ready says whether the server can work: storage answers, in a schema that the
-	// server knows. It is to keep to its context, which ends after two seconds. nil:
+	// server knows, and pages can be drawn. It is to keep to its context, which ends after two seconds. nil:
 	// always.
 	Ready func(context.Context) error
 	// Failed is called with errors that are the server's fault: those answered 500,

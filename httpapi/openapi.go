@@ -118,9 +118,7 @@ func (a *api) openAPI(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	w.Header().Set("Content-Type", jsonType)
-	_, err := clientWriter{w}.Write(published.document)
-	return err
+	return writeBytes(w, jsonType, published.document)
 }
 
 // known reports whether lists of entity tags contain one, by weak comparison.

@@ -32,6 +32,9 @@ type operation struct {
 	// document reports whether the request has a document in its body, which is streamed and has its own bound on
 	// memory. ownPace exempts the operation from rate limits.
 	document, ownPace bool
+	// once reports whether a GET delivers something that cannot be had again, so that HEAD, which would lose it, is
+	// not served.
+	once bool
 }
 
 // operations returns the operations of the parts that the configuration has.
@@ -49,12 +52,13 @@ func (a *api) operations() (all []operation) {
 	if a.Signing != nil {
 		all = append(all,
 			operation{method: "POST", path: signingPath, scope: account.ScopeSignatures, call: a.startSigning, document: true},
-			operation{method: "GET", path: signingPath + "/{pollingId}", scope: account.ScopeSignatures, call: a.pollSigning, ownPace: true},
+			operation{method: "GET", path: signingPath + "/{pollingId}", scope: account.ScopeSignatures, call: a.pollSigning, ownPace: true, once: true},
 		)
 	}
 	if a.Portal != nil {
 		all = append(all,
 			operation{method: "POST", path: processesPath, scope: account.ScopePortalWrite, call: a.createProcess, document: true},
+			operation{method: "GET", path: processesPath, scope: account.ScopePortalRead, call: a.listProcesses},
 			operation{method: "GET", path: oneProcess, scope: account.ScopePortalRead, call: a.getProcess},
 			operation{method: "DELETE", path: oneProcess, scope: account.ScopePortalWrite, call: a.deleteProcess},
 			operation{method: "GET", path: oneProcess + "/document", scope: account.ScopePortalRead, call: a.getProcessDocument},
@@ -111,15 +115,19 @@ func (a *api) operations() (all []operation) {
 	return all
 }
 
-// routes returns the handlers of operations by path and method. The handler of GET does not serve HEAD, because a poll
-// delivers its result once.
+// routes returns the handlers of operations by path and method. The handler of GET also serves HEAD, of which net/http
+// sends no body (RFC 9110 9.3.2), unless the operation delivers once.
 func (a *api) routes(operations []operation) map[string]methods {
 	routes := make(map[string]methods)
 	for _, o := range operations {
 		if routes[o.path] == nil {
 			routes[o.path] = make(methods)
 		}
-		routes[o.path][o.method] = a.handler(o)
+		h := a.handler(o)
+		routes[o.path][o.method] = h
+		if o.method == http.MethodGet && !o.once {
+			routes[o.path][http.MethodHead] = h
+		}
 	}
 	return routes
 }

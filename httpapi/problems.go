@@ -3,6 +3,7 @@ package httpapi
 import (
 	"html/template"
 	"net/http"
+	"strings"
 )
 
 // explanations are what the pages behind the type of a problem say.
@@ -63,9 +64,12 @@ h1 { font-size: 1.6rem; line-height: 1.25 }
 func (a *api) problemPage(w http.ResponseWriter, r *http.Request) error {
 	for _, e := range explanations {
 		if slug(e.title) == r.PathValue("name") {
-			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			var page strings.Builder
+			if err := problemTemplate.Execute(&page, struct{ Title, Text string }{e.title, e.text}); err != nil {
+				return err
+			}
 			w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-			return problemTemplate.Execute(clientWriter{w}, struct{ Title, Text string }{e.title, e.text})
+			return writeText(w, "text/html; charset=utf-8", page.String())
 		}
 	}
 	return notFound("Path")

@@ -18,6 +18,7 @@ import (
 type Portal interface {
 	Create(ctx context.Context, d portal.Draft) (portal.View, error)
 	Process(ctx context.Context, account, id string) (portal.View, error)
+	List(ctx context.Context, account string, q portal.Query) (portal.Page, error)
 	Document(ctx context.Context, account, id string) (fileName string, content storage.Blob, err error)
 	Delete(ctx context.Context, account, id string) error
 	SignAs(ctx context.Context, account, process, participant, testPerson string) error
@@ -92,23 +93,27 @@ func (a *api) deleteProcess(w http.ResponseWriter, r *http.Request, caller accou
 	return nil
 }
 
-// getProcessDocument streams the body of spec 4.4.
+// getProcessDocument streams the body of spec 4.4. For HEAD it reads nothing of the document.
 func (a *api) getProcessDocument(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
 	name, content, err := a.Portal.Document(r.Context(), caller.AccountID, idInPath(r, "signingProcessId"))
 	if err != nil {
 		return err
 	}
 	defer content.Close()
-	leave, err := enter(r.Context(), w, a.out, caller.AccountID, content.Size())
-	if err != nil {
-		return err
-	}
-	defer leave()
 	encoded, err := json.Marshal(name)
 	if err != nil {
 		return err
 	}
 	prefix := `{"fileName":` + string(encoded) + `,"contentBase64":"`
+	if r.Method == http.MethodHead {
+		writeDocumentHeader(w, prefix, content.Size())
+		return nil
+	}
+	leave, err := enter(r.Context(), w, a.out, caller.AccountID, content.Size())
+	if err != nil {
+		return err
+	}
+	defer leave()
 	if err := writeDocument(r.Context(), w, prefix, content, func() error { return nil }); err != nil {
 		a.breakOff(r.Context(), err)
 	}

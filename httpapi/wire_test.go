@@ -1,6 +1,8 @@
 package httpapi_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,10 +11,11 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/httpapi"
+	"github.com/innsigli/innsigli/storage"
 )
 
-// spec 1.4: 405 names what the path takes. A HEAD is no GET: as a poll it
-// would end the request.
+// spec 1.4: 405 names what the path takes. A poll takes no HEAD, which would end the request.
 func TestMethodThatAPathDoesNotTake(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -22,21 +25,21 @@ func TestMethodThatAPathDoesNotTake(t *testing.T) {
 		"/api/v1/signing/busy-signal":         "POST",
 		"/api/v1/signing":                     "POST",
 		"/api/v1/signing/" + uuid.NewString(): "GET",
-		users:                                 "GET, POST",
+		users:                                 "GET, HEAD, POST",
 		users + "/" + uuid.NewString():        "PUT",
-		webhooks:                              "GET, POST",
-		webhooks + "/" + uuid.NewString():     "DELETE, GET, PUT",
+		webhooks:                              "GET, HEAD, POST",
+		webhooks + "/" + uuid.NewString():     "DELETE, GET, HEAD, PUT",
 		webhooks + "/x/activate":              "POST",
 		webhooks + "/x/test":                  "POST",
-		processes:                             "POST",
-		processes + "/" + one:                 "DELETE, GET",
-		processes + "/" + one + "/document":   "GET",
+		processes:                             "GET, HEAD, POST",
+		processes + "/" + one:                 "DELETE, GET, HEAD",
+		processes + "/" + one + "/document":   "GET, HEAD",
 		answers + one + "/participants/" + one + "/sign":    "POST",
 		answers + one + "/participants/" + one + "/decline": "POST",
-		"/.well-known/webhook-key.pub":                      "GET",
-		"/problems/not-found":                               "GET",
-		"/healthz":                                          "GET",
-		"/readyz":                                           "GET",
+		"/.well-known/webhook-key.pub":                      "GET, HEAD",
+		"/problems/not-found":                               "GET, HEAD",
+		"/healthz":                                          "GET, HEAD",
+		"/readyz":                                           "GET, HEAD",
 	} {
 		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "BREW"} {
 			if slices.Contains(strings.Split(allow, ", "), method) {
@@ -60,6 +63,86 @@ func TestHEADEndsNothing(t *testing.T) {
 	id := c.begin(startBody(idpSim))
 	diff(t, "status", http.StatusMethodNotAllowed, c.send(c.request(http.MethodHead, "/api/v1/signing/"+id, nil)).status)
 	c.signature(c.signed(c.poll(id)))
+}
+
+// HEAD is answered as GET is, without the body (RFC 9110 9.3.2): with the same status and headers, by whoever and about
+// whatever it is asked.
+func TestHead(t *testing.T) {
+	t.Parallel()
+	w := trial
+	w.renderer = blank{}
+	s := start(t, w)
+	c := s.sender(t)
+	c.user(person)
+	hook, process := c.subscribe("https://hooks.example/"), pathOf(c.made(draft))
+	stranger, short := s.client(t, account.Scopes()...), c.colleague(account.ScopeSignatures)
+	paths := []string{
+		users, webhooks, webhooks + "/" + hook, process, process + "/document", "/.well-known/webhook-key.pub", "/.well-known/oauth-authorization-server",
+		"/.well-known/sandbox-root.pem", "/crl", "/crl/root", "/issuers.p7c", "/ocsp/AAAA", "/problems/not-found", "/problems/no-such-problem",
+		"/healthz", "/readyz", "/openapi.json", "/nothing", webhooks + "/" + uuid.NewString(), processes + "/no-uuid/document",
+	}
+	for who, caller := range map[string]*client{"its own client": c, "a stranger": stranger, "without the scope": short} {
+		for _, path := range paths {
+			get, head := caller.send(caller.request(http.MethodGet, path, nil)), caller.send(caller.request(http.MethodHead, path, nil))
+			length := get.header.Get("Content-Length")
+			for _, h := range []http.Header{get.header, head.header} {
+				h.Del("Date")
+				if strings.HasPrefix(path, "/crl") { // signed anew for each request, by a signature that is not always as long
+					h.Del("Content-Length")
+				}
+			}
+			diff(t, who+": status of "+path, get.status, head.status)
+			diff(t, who+": headers of "+path, get.header, head.header)
+			if len(head.body) > 0 || length == "" {
+				t.Errorf("%s: %s: a body of %d bytes, Content-Length of GET %q", who, path, len(head.body), length)
+			}
+		}
+	}
+	anyone := c.request(http.MethodHead, users, nil)
+	anyone.Header.Del("Authorization")
+	if a := c.send(anyone); a.status != http.StatusUnauthorized || a.header.Get("WWW-Authenticate") != `Bearer realm="innsigli"` {
+		t.Errorf("without a token: %d %v", a.status, a.header)
+	}
+}
+
+// HEAD counts as GET does towards the rate of a client.
+func TestHeadIsLimited(t *testing.T) {
+	t.Parallel()
+	bubble(t, wiring{limits: httpapi.Limits{Client: storage.Rate{PerSecond: 1, Burst: 2}}}, func(t *testing.T, s *server) {
+		c := s.signer(t)
+		for _, want := range []int{http.StatusOK, http.StatusOK, http.StatusTooManyRequests} {
+			a := c.send(c.request(http.MethodHead, users, nil))
+			if a.status != want || (a.header.Get("Retry-After") != "") != (want == http.StatusTooManyRequests) {
+				t.Errorf("%d %v, want %d", a.status, a.header, want)
+			}
+		}
+	})
+}
+
+// unread is a document that may be opened and not read.
+type unread struct{ httpapi.Portal }
+
+func (u unread) Document(ctx context.Context, account, id string) (string, storage.Blob, error) {
+	name, content, err := u.Portal.Document(ctx, account, id)
+	return name, unreadBlob{content}, err
+}
+
+type unreadBlob struct{ storage.Blob }
+
+func (unreadBlob) ReadAt([]byte, int64) (int, error) {
+	return 0, errors.New("the document was read")
+}
+
+// A document is not read for HEAD.
+func TestHeadReadsNoDocument(t *testing.T) {
+	t.Parallel()
+	w := wiring{renderer: blank{}}
+	w.portal = func(p httpapi.Portal) httpapi.Portal { return unread{p} }
+	c := start(t, w).sender(t)
+	path := pathOf(c.made(draft)) + "/document"
+	if a := c.send(c.request(http.MethodHead, path, nil)); a.status != http.StatusOK || a.header.Get("Content-Length") == "" {
+		t.Errorf("%d %v", a.status, a.header)
+	}
 }
 
 // spec 1.4 and 1.5.

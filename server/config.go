@@ -188,6 +188,9 @@ type Retention struct {
 	IdempotencyKeys  Period // 24 hours
 	DeliveryAttempts Period // to webhooks, and events that were given up: 14 days
 	Evidence         Period // 10 years
+	// Processes is for how long processes stay that were completed or declined, or have expired, with their documents;
+	// zero: until they are deleted.
+	Processes Period
 }
 
 // Period is a length of time in the calendar: years are as long as they are, and days have 24 hours.
@@ -207,6 +210,7 @@ func (r Retention) withDefaults() Retention {
 		IdempotencyKeys:  cmp.Or(r.IdempotencyKeys, Period{Rest: day}),
 		DeliveryAttempts: cmp.Or(r.DeliveryAttempts, Period{Rest: 14 * day}),
 		Evidence:         cmp.Or(r.Evidence, Period{Years: 10}),
+		Processes:        r.Processes,
 	}
 }
 

@@ -128,7 +128,7 @@ func (l OpenIDLogin) reason(err error) error {
 		return page.ErrTimeout
 	case errors.Is(err, login.ErrForeign):
 		return page.ErrForeignAnswer
-	case errors.Is(err, login.ErrMethod), errors.Is(err, login.ErrNoKennitala):
+	case errors.Is(err, login.ErrMethod), errors.Is(err, login.ErrNoKennitala), errors.Is(err, login.ErrTwoPeople):
 		return page.ErrRefusedLogin
 	}
 	if l.Refusal != nil {

@@ -118,7 +118,10 @@ func TestRefusedLoginsAreLogged(t *testing.T) {
 	if err := l.meaning(login.ErrForeign); !errors.Is(err, page.ErrForeignAnswer) || log.Len() > 0 {
 		t.Errorf("%v, log %q", err, log)
 	}
-	if err := l.meaning(login.ErrMethod); !errors.Is(err, page.ErrRefusedLogin) || log.Len() == 0 {
-		t.Errorf("%v, log %q", err, log)
+	for _, refused := range []error{login.ErrMethod, login.ErrNoKennitala, login.ErrTwoPeople} {
+		l, log := loginsOf(t)
+		if err := l.meaning(refused); !errors.Is(err, page.ErrRefusedLogin) || log.Len() == 0 {
+			t.Errorf("%v, log %q", err, log)
+		}
 	}
 }

@@ -76,17 +76,21 @@ func TestTablesOfALaterVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(context.Background())
-	for _, want := range []int{http.StatusOK, http.StatusServiceUnavailable} { // one version ahead, and two
-		if _, err := conn.Exec(t.Context(), "INSERT INTO innsigli_schema (version) SELECT max(version) + 1 FROM innsigli_schema"); err != nil {
-			t.Fatal(err)
-		}
+	ready := func() int {
 		response, err := http.Get(p.BaseURL + "/readyz")
 		if err != nil {
 			t.Fatal(err)
 		}
 		response.Body.Close()
-		if response.StatusCode != want {
-			t.Errorf("readyz: %d, want %d", response.StatusCode, want)
+		return response.StatusCode
+	}
+	p.waitUntil(t, func() bool { return ready() == http.StatusOK })
+	for _, want := range []int{http.StatusOK, http.StatusServiceUnavailable} { // one version ahead, and two
+		if _, err := conn.Exec(t.Context(), "INSERT INTO innsigli_schema (version) SELECT max(version) + 1 FROM innsigli_schema"); err != nil {
+			t.Fatal(err)
+		}
+		if status := ready(); status != want {
+			t.Errorf("readyz: %d, want %d", status, want)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // A server that is to stop says first that it is not ready, and still takes requests. A second signal ends
@@ -44,9 +46,7 @@ func TestStopping(t *testing.T) {
 		response.Body.Close()
 		return response.StatusCode
 	}
-	if got := status("/readyz"); got != http.StatusOK {
-		t.Errorf("ready: %d", got)
-	}
+	testenv.Wait(t, "the server to be ready", func() bool { return status("/readyz") == http.StatusOK })
 	for _, sent := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM} { // the first asks to read a file again that it has not
 		if err := p.command.Process.Signal(sent); err != nil {
 			t.Fatal(err)

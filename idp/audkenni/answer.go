@@ -20,7 +20,9 @@ type answer struct {
 
 // hear gets the claims of the answer that is there, and goes on with what they say.
 func (p *Provider) hear(ctx context.Context, c *conversation) (idp.Event, error) {
-	claims, err := p.options.Client.Claims(ctx, *c.Tokens)
+	tokens := *c.Tokens
+	tokens.AuthReqID = c.AuthReqID // which states of before the field lack
+	claims, err := p.options.Client.Claims(ctx, tokens)
 	if err != nil {
 		if f := p.errors.refusal(err); f != nil {
 			return failed(*f, err), nil
@@ -41,10 +43,13 @@ func (p *Provider) hear(ctx context.Context, c *conversation) (idp.Event, error)
 	return p.signedBySIM(c, a)
 }
 
-// read takes the claims for what they are, once it is certain that they are about the person.
+// read reads the claims, after it has checked that neither the ID token nor the userinfo names
+// another person.
 func (p *Provider) read(claims ciba.Claims, person idp.Person) (a answer, failure idp.Event) {
-	if k := idp.NamedKennitala(claim(claims, "nationalRegisterId")); k != "" && k != person.Kennitala {
-		return a, otherPerson
+	for _, part := range []ciba.Claims{{ID: claims.ID}, {UserInfo: claims.UserInfo}} {
+		if k := idp.NamedKennitala(claim(part, "nationalRegisterId")); k != "" && k != person.Kennitala {
+			return a, otherPerson
+		}
 	}
 	der, err := base64.StdEncoding.DecodeString(claim(claims, "certificate"))
 	if err != nil {

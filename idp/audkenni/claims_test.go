@@ -136,3 +136,56 @@ func TestClaimsWithCMS(t *testing.T) {
 		})
 	}
 }
+
+// An ID token that is about another person than the userinfo, for other clients too, or the answer to another request, is
+// no signature.
+func TestClaimsOfTheIDToken(t *testing.T) {
+	testenv.Slow(t, "each claim takes a conversation")
+	p := openidtest.Start(t, openidtest.Options{})
+	provider, _ := open(t, p, audkenni.Options{})
+	for name, test := range map[string]struct {
+		claims map[string]any
+		want   idp.ErrorCode
+	}{
+		"no kennitala":            {map[string]any{"nationalRegisterId": "na"}, ""},
+		"another kennitala":       {map[string]any{"nationalRegisterId": "0101302989"}, idp.CertificateValidationError},
+		"another subject":         {map[string]any{"sub": "another"}, idp.InternalError},
+		"another audience beside": {map[string]any{"aud": []string{p.ClientID, "another"}}, idp.InternalError},
+		"another request":         {map[string]any{"urn:openid:params:jwt:claim:auth_req_id": "another"}, idp.InternalError},
+	} {
+		for _, acr := range []string{choice, appSign, simSign} {
+			t.Run(name+" in "+acr, func(t *testing.T) {
+				person := somebody(t)
+				person.Answers = map[string]openidtest.Answer{acr: {IDToken: test.claims}}
+				p.Person(person)
+				method := idp.App
+				if strings.HasPrefix(acr, "sim") {
+					method = idp.SIM
+				}
+				c := begin(t, provider, named(person, method), nil).run()
+				if test.want == "" {
+					c.verify()
+				} else if f := c.failure(); f.Code != test.want {
+					t.Errorf("want %s, got %+v", test.want, f)
+				}
+			})
+		}
+	}
+}
+
+// The answer to the request that the conversation has made is taken, also when it was stored in between.
+func TestTheIDTokenNamesTheRequest(t *testing.T) {
+	p := openidtest.Start(t, openidtest.Options{})
+	provider, _ := open(t, p, audkenni.Options{})
+	person := somebody(t)
+	person.Answer = openidtest.Answer{Silent: true}
+	p.Person(person)
+	c := begin(t, provider, named(person, idp.App), nil)
+	asked := p.Asked()
+	person.Answers = map[string]openidtest.Answer{
+		choice:  {IDToken: map[string]any{"urn:openid:params:jwt:claim:auth_req_id": asked[len(asked)-1].ID}},
+		appSign: {},
+	}
+	p.Person(person)
+	c.run().verify()
+}

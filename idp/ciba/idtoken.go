@@ -23,8 +23,13 @@ func parse(raw string) (*jose.JSONWebSignature, error) {
 // leeway is how far the provider's clock may be ahead of or behind ours.
 const leeway = time.Minute
 
+// authReqIDClaim names the request of CIBA that an ID token answers (CIBA Core 10.3.1). Providers
+// that push tokens have to set it, others may.
+const authReqIDClaim = "urn:openid:params:jwt:claim:auth_req_id"
+
 // verify returns the claims of an ID token (OpenID Connect Core 3.1.3.7), as they were when it
-// was received.
+// was received. The client trusts no other audience, so that a token for others beside it is refused,
+// also one that has the client as its authorized party (azp).
 func (c *Client) verify(ctx context.Context, t Tokens) (map[string]any, error) {
 	payload, err := c.verified(ctx, t.ID)
 	if err != nil {
@@ -43,8 +48,16 @@ func (c *Client) verify(ctx context.Context, t Tokens) (map[string]any, error) {
 	if err := token.Claims(&claims); err != nil {
 		return nil, untrusted("ID token: %w", errJSON)
 	}
+	for _, audience := range token.Audience {
+		if audience != c.options.ClientID {
+			return nil, untrusted("ID token: for another audience beside this client")
+		}
+	}
 	if azp, ok := claims["azp"]; ok && azp != c.options.ClientID {
 		return nil, untrusted("ID token: issued to another client")
+	}
+	if id, ok := claims[authReqIDClaim]; ok && id != t.AuthReqID {
+		return nil, untrusted("ID token: the answer to another request")
 	}
 	return claims, nil
 }

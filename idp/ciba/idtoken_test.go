@@ -93,7 +93,8 @@ func TestClaims(t *testing.T) {
 		"ES256":                       {algorithm: jose.ES256, key: ec, kid: "1", trusted: true},
 		"EdDSA":                       {algorithm: jose.EdDSA, key: ed, kid: "2", trusted: true},
 		"without a kid":               {kid: "-", trusted: true},
-		"of several audiences":        {claims: claims{"aud": []string{"b", clientID}, "azp": clientID}, trusted: true},
+		"in a list of audiences":      {claims: claims{"aud": []string{clientID}, "azp": clientID}, trusted: true},
+		"about the request":           {claims: claims{authReqIDClaim: "a-request"}, trusted: true},
 		"expired within the leeway":   {claims: claims{"exp": ago(30 * time.Second)}, trusted: true},
 		"HS256 with the public key":   {algorithm: jose.HS256, key: []byte(strings.Repeat("k", 32))},
 		"of another key":              {key: other},
@@ -102,8 +103,13 @@ func TestClaims(t *testing.T) {
 		"of another issuer":           {claims: claims{"iss": "https://other.example"}},
 		"of the issuer with a slash":  {claims: claims{"iss": "/"}},
 		"for another client":          {claims: claims{"aud": "b"}},
+		"for another client too":      {claims: claims{"aud": []string{"b", clientID}}},
+		"and issued to this one":      {claims: claims{"aud": []string{clientID, "b"}, "azp": clientID}},
 		"for nobody":                  {claims: claims{"aud": nil}},
 		"issued to another client":    {claims: claims{"azp": "b"}},
+		"about another request":       {claims: claims{authReqIDClaim: "b-request"}},
+		"about no request":            {claims: claims{authReqIDClaim: ""}},
+		"about a numbered request":    {claims: claims{authReqIDClaim: 1}},
 		"expired":                     {claims: claims{"exp": ago(2 * time.Minute)}},
 		"without an end":              {claims: claims{"exp": nil}},
 		"not yet valid":               {claims: claims{"nbf": ago(-time.Hour)}},
@@ -137,7 +143,7 @@ func TestClaims(t *testing.T) {
 				kid = ""
 			}
 			id := token(t, w.URL, algorithm, kid, key, test.claims)
-			got, err := w.client(t, nil).Claims(t.Context(), ciba.Tokens{Access: "secret-access", ID: id})
+			got, err := w.client(t, nil).Claims(t.Context(), ciba.Tokens{Access: "secret-access", ID: id, AuthReqID: "a-request"})
 			var untrusted *ciba.UntrustedError
 			switch {
 			case test.trusted && (err != nil || got.Text("name") != "Anna"):
@@ -146,6 +152,47 @@ func TestClaims(t *testing.T) {
 				t.Errorf("%v, %v", got, err)
 			case !test.trusted:
 				discreet(t, err)
+			}
+		})
+	}
+}
+
+const authReqIDClaim = "urn:openid:params:jwt:claim:auth_req_id"
+
+// What a provider issues is refused where its ID token is not for this client alone (OpenID Connect Core
+// 3.1.3.7), not the answer to this request (CIBA Core 10.3.1), or about another person than its userinfo (Core
+// 5.3.2).
+func TestIDTokensOfAProvider(t *testing.T) {
+	p, c := connect(t, openidtest.Options{}, nil)
+	for name, test := range map[string]struct {
+		claims  func(authReqID string) map[string]any // over those of the ID token
+		trusted bool
+	}{
+		"its own":                 {func(string) map[string]any { return nil }, true},
+		"for this client, listed": {func(string) map[string]any { return map[string]any{"aud": []string{p.ClientID}} }, true},
+		"for others too":          {func(string) map[string]any { return map[string]any{"aud": []string{p.ClientID, "b"}} }, false},
+		"for others too, by azp": {func(string) map[string]any {
+			return map[string]any{"aud": []string{p.ClientID, "b"}, "azp": p.ClientID}
+		}, false},
+		"of this request":      {func(id string) map[string]any { return map[string]any{authReqIDClaim: id} }, true},
+		"of another request":   {func(id string) map[string]any { return map[string]any{authReqIDClaim: id + "0"} }, false},
+		"about another person": {func(string) map[string]any { return map[string]any{"sub": "b"} }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p.Person(person(openidtest.Answer{Silent: true}))
+			id := ask(t, c, appAuth()).ID
+			p.Person(person(openidtest.Answer{IDToken: test.claims(id)}))
+			tokens, err := poll(t, c, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = c.Claims(t.Context(), tokens)
+			var untrusted *ciba.UntrustedError
+			switch {
+			case test.trusted && err != nil:
+				t.Error(err)
+			case !test.trusted && !errors.As(err, &untrusted):
+				t.Errorf("not refused: %v", err)
 			}
 		})
 	}

@@ -17,6 +17,9 @@ type Tokens struct {
 	// Received is when they came, to the second: the ID token has to be valid then. Zero, as in
 	// Tokens that were stored without it, stands for now.
 	Received time.Time `json:"received,omitzero"`
+	// AuthReqID is the request of CIBA that the tokens answer, as [Client.Tokens] sets it; empty: they
+	// were given for a code. The ID token must not name another one.
+	AuthReqID string `json:"auth_req_id,omitempty"`
 }
 
 func (t Tokens) received() time.Time {
@@ -30,7 +33,12 @@ func (t Tokens) received() time.Time {
 // Pending ends the request. The call needs nothing else of the network, once the metadata is
 // known.
 func (c *Client) Tokens(ctx context.Context, authReqID string) (Tokens, error) {
-	return c.Redeem(ctx, grant(authReqID))
+	t, err := c.Redeem(ctx, grant(authReqID))
+	if err != nil {
+		return Tokens{}, err
+	}
+	t.AuthReqID = authReqID
+	return t, nil
 }
 
 func grant(authReqID string) url.Values {

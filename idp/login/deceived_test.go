@@ -87,3 +87,67 @@ func TestBrowserRefuses(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// An ID token that is not for this login alone, or not about the person of the userinfo, is no login: on the
+// phone or in the browser.
+func TestLoginsWithOtherIDTokens(t *testing.T) {
+	const authReqID = "urn:openid:params:jwt:claim:auth_req_id"
+	type claims = map[string]any
+	p, client := start(t, openidtest.Options{Redirects: []string{redirect}})
+	phone, browser := newPhone(t, login.PhoneOptions{Client: client, ACR: "app-auth"}), newBrowser(t, login.BrowserOptions{Client: client})
+	untrusted := func(err error) bool { var u *ciba.UntrustedError; return errors.As(err, &u) }
+	two := func(err error) bool { return errors.Is(err, login.ErrTwoPeople) }
+	for name, test := range map[string]struct {
+		claims  claims
+		refused func(error) bool // nil: it is a login
+	}{
+		"as they are":                         {},
+		"the kennitala in another form":       {claims: claims{"nationalRegisterId": "PNOIS-010130-2989"}},
+		"no kennitala":                        {claims: claims{"nationalRegisterId": "na"}},
+		"another kennitala":                   {claims: claims{"nationalRegisterId": "0101302719"}, refused: two},
+		"another kennitala in its other form": {claims: claims{"nationalRegisterId": "PNOIS-010130-2719"}, refused: two},
+		"another subject":                     {claims: claims{"sub": "b"}, refused: untrusted},
+		"another audience beside":             {claims: claims{"aud": []string{p.ClientID, "b"}}, refused: untrusted},
+		"another request":                     {claims: claims{authReqID: "b"}, refused: untrusted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p.Person(person(openidtest.Answer{IDToken: test.claims}))
+			check := func(where string, identity *login.Identity, err error) {
+				t.Helper()
+				switch {
+				case test.refused != nil && (identity != nil || !test.refused(err)):
+					t.Errorf("%s: not refused: %+v, %v", where, identity, err)
+				case test.refused == nil && (err != nil || identity == nil || identity.Kennitala != kennitala):
+					t.Errorf("%s: %+v, %v", where, identity, err)
+				}
+			}
+			_, identity, err := answered(t, phone, ring(t, phone, kennitala))
+			check("on the phone", identity, err)
+
+			address, state := begin(t, browser)
+			back, err := browser.Finish(t.Context(), state, visit(t, address))
+			if identity = &back; back == (login.Identity{}) {
+				identity = nil
+			}
+			check("in the browser", identity, err)
+		})
+	}
+}
+
+// The answer to a request of CIBA is that of the request which the state names, also after a restart.
+func TestPhoneKnowsItsRequest(t *testing.T) {
+	const authReqID = "urn:openid:params:jwt:claim:auth_req_id"
+	p, client := start(t, openidtest.Options{})
+	p.Person(person(openidtest.Answer{Silent: true}))
+	phone := newPhone(t, login.PhoneOptions{Client: client, ACR: "app-auth"})
+	state := ring(t, phone, kennitala)
+	p.Person(person(openidtest.Answer{IDToken: map[string]any{authReqID: state.ID}}))
+	p.Fault(openidtest.Fault{Endpoint: openidtest.UserInfo, Status: 502})
+	state, _, _ = answered(t, phone, state) // fails at the userinfo
+	if state.Tokens == nil {
+		t.Fatal("the tokens are not kept")
+	}
+	if _, identity, err := answered(t, phone, state); err != nil || identity.Kennitala != kennitala {
+		t.Errorf("%+v, %v", identity, err)
+	}
+}

@@ -2,6 +2,7 @@ package login_test
 
 import (
 	"encoding/json"
+	"os"
 	"testing"
 	"time"
 
@@ -12,13 +13,13 @@ import (
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
-// States that version 1 stored are encoded the same way, and are read.
+// States are encoded as the golden file has them, and are read, as are those of before Tokens.AuthReqID.
 func TestGoldenStates(t *testing.T) {
 	now := time.Date(2026, 3, 2, 10, 0, 0, 123456789, time.UTC)
 	browser := login.BrowserState{State: "state", Nonce: "nonce", Verifier: "verifier", Expires: now}
 	phone := login.PhoneState{
 		ID: "1c266114-a1be-4252-8ad1-04986c5b9ac1", Code: "0042", Interval: 5 * time.Second, Expires: now,
-		Tokens: &ciba.Tokens{Access: "access", ID: "header.claims.signature", Received: now.Truncate(time.Second)},
+		Tokens: &ciba.Tokens{Access: "access", ID: "header.claims.signature", Received: now.Truncate(time.Second), AuthReqID: "1c266114-a1be-4252-8ad1-04986c5b9ac1"},
 	}
 	made := make(map[string][]byte)
 	for name, state := range map[string]any{"browser": browser, "phone": phone} {
@@ -29,9 +30,21 @@ func TestGoldenStates(t *testing.T) {
 		}
 		made[name] = encoded
 	}
-	golden := testenv.SameAsGoldenJSON(t, "testdata/states-1.golden.json", made)
+	golden := testenv.SameAsGoldenJSON(t, "testdata/states-2.golden.json", made)
 	reads(t, golden["browser"], browser)
 	reads(t, golden["phone"], phone)
+
+	var earlier map[string]json.RawMessage
+	text, err := os.ReadFile("testdata/states-1.golden.json")
+	if err == nil {
+		err = json.Unmarshal(text, &earlier)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	phone.Tokens.AuthReqID = ""
+	reads(t, earlier["browser"], browser)
+	reads(t, earlier["phone"], phone)
 }
 
 // reads fails the test unless a value is read from JSON.

@@ -8,13 +8,19 @@ import (
 	"github.com/innsigli/innsigli/idp/ciba"
 )
 
+// identity returns the person whom the claims are about. Where the ID token and the userinfo both
+// have a kennitala, it has to be the same.
 func (r Reading) identity(claims ciba.Claims) (Identity, error) {
 	if method, _ := claims.ID["acr"].(string); len(r.Methods) > 0 && !slices.Contains(r.Methods, method) {
 		return Identity{}, ErrMethod
 	}
-	number, ok := kennitala(claims.Text(cmp.Or(r.Kennitala, "nationalRegisterId")))
+	claim := cmp.Or(r.Kennitala, "nationalRegisterId")
+	number, ok := kennitala(claims.Text(claim))
 	if !ok {
 		return Identity{}, ErrNoKennitala
+	}
+	if other, ok := kennitala(ciba.Claims{ID: claims.ID}.Text(claim)); ok && other != number {
+		return Identity{}, ErrTwoPeople
 	}
 	return Identity{
 		Kennitala: number,

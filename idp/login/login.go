@@ -22,8 +22,8 @@
 //
 // Errors of the provider are those of package ciba: [*ciba.Error] when it refuses, among them
 // "access_denied" for a person who does not want to; [*ciba.TransportError]; and
-// [*ciba.UntrustedError]. The package's own are [ErrForeign], [ErrExpired], [ErrMethod] and
-// [ErrNoKennitala]. No error text names a person.
+// [*ciba.UntrustedError]. The package's own are [ErrForeign], [ErrExpired], [ErrMethod],
+// [ErrNoKennitala] and [ErrTwoPeople]. No error text names a person.
 package login
 
 import (
@@ -41,6 +41,8 @@ var (
 	ErrMethod = errors.New("login: identified by a method that does not count")
 	// ErrNoKennitala: the provider does not say the person's kennitala.
 	ErrNoKennitala = errors.New("login: the provider names no kennitala")
+	// ErrTwoPeople: the ID token and the userinfo have different kennitalas.
+	ErrTwoPeople = errors.New("login: the ID token and the userinfo have different kennitalas")
 )
 
 // Identity is who a person is, by the word of the provider.

@@ -105,7 +105,9 @@ func (p *Phone) Poll(ctx context.Context, s PhoneState) (PhoneState, *Identity, 
 		}
 		s.Tokens = &tokens
 	}
-	claims, err := p.options.Client.Claims(ctx, *s.Tokens)
+	tokens := *s.Tokens
+	tokens.AuthReqID = s.ID // which states of before AuthReqID lack
+	claims, err := p.options.Client.Claims(ctx, tokens)
 	if err != nil {
 		return s, nil, err
 	}

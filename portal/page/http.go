@@ -70,7 +70,7 @@ func noPage(mux *http.ServeMux) action {
 		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
 			other := *r
 			other.Method = method
-			if _, pattern := mux.Handler(&other); pattern != r.Pattern {
+			if _, pattern := mux.Handler(&other); pattern != r.Pattern && !strings.HasPrefix(pattern, http.MethodHead) {
 				methods = append(methods, method)
 			}
 		}
@@ -83,6 +83,10 @@ func noPage(mux *http.ServeMux) action {
 		return wrongMethod{strings.Join(methods, ", ")}
 	}
 }
+
+// onlyGet refuses HEAD where GET changes something: a login that is under way goes on with the pages that are shown
+// of it, and ends with the answer that the browser brings from the provider.
+func onlyGet(http.ResponseWriter, *http.Request) error { return wrongMethod{http.MethodGet} }
 
 // action answers a request. What it returns is shown as a page of its own; after an answer was begun
 // it returns nil.

@@ -48,9 +48,9 @@ type kept interface{ weight() int } // in bytes, about
 type opener func(ctx context.Context) (portal.Copy, error)
 
 // pictures are the pages of documents as they are shown, with their text. What was made is kept for a
-// while, and what several ask for at once is made once. All processors but one make them, which is for
-// others, such as who looks for the place of a stamp. The memory that they take is that of what is kept,
-// and of a page for each of these. How large pages are is found out beside that, without a renderer: no
+// while, and what several ask for at once is made once. As many are made at once as there are processors, less
+// one, and at least one: the renderer has an instance more for others, such as who looks for the place of a stamp.
+// The memory that they take is that of what is kept, and of a page for each of these. How large pages are is found out beside that, without a renderer: no
 // page of HTML waits until others are drawn.
 type pictures struct {
 	renderer Renderer

@@ -1,15 +1,23 @@
 package page
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"image"
+	"io"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	"github.com/innsigli/innsigli/stamp"
+	"github.com/innsigli/innsigli/stamp/pdfium"
 )
 
 // Somebody who asks for all pages of a document at once keeps nobody else waiting for more than one,
@@ -139,4 +147,56 @@ func TestTurnsOfOneProcess(t *testing.T) {
 			t.Errorf("another: %v", err)
 		}
 	})
+}
+
+// stalling is a renderer for which documents are read from a store that does not answer.
+type stalling struct {
+	Renderer
+	drawing chan<- struct{} // told of each page
+	release <-chan struct{}
+}
+
+func (s stalling) Render(ctx context.Context, _ io.ReaderAt, size int64, page, width, height int) (*image.RGBA, error) {
+	return s.Renderer.Render(ctx, stalled(s), size, page, width, height)
+}
+
+type stalled stalling
+
+func (s stalled) ReadAt([]byte, int64) (int, error) {
+	select {
+	case s.drawing <- struct{}{}:
+	default:
+	}
+	<-s.release
+	return 0, io.ErrUnexpectedEOF
+}
+
+// However many pictures wait, the places of stamps are found, without which no process is created: also on a
+// machine with one processor.
+func TestPicturesLeaveTheRendererToPlaceSearches(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	renderer := newRenderer(t, pdfium.Options{Limit: enoughTime, Wait: time.Minute})
+	drawing, release := make(chan struct{}, 1), make(chan struct{})
+	p := newPictures(stalling{renderer, drawing, release})
+	var all sync.WaitGroup
+	document := pdftest.Book(make([]pdftest.Leaf, 1))
+	for n := range 10 {
+		all.Go(func() {
+			of := edition{fmt.Sprint("process ", n), 0}
+			if _, err := p.picture(t.Context(), of, openingOf(bytes.NewReader(document), int64(len(document)), 0, nil), 1, 640); err == nil {
+				t.Error("a page is drawn of a document that cannot be read")
+			}
+		})
+	}
+	<-drawing
+	page, err := stamp.ReadPage(bytes.NewReader(document), int64(len(document)), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if places, err := page.Capacity(t.Context(), renderer, stamp.BottomRight, stamp.StandardSize, 3); err != nil || len(places) != 3 {
+		t.Errorf("places: %v, %v", places, err)
+	}
+	close(release)
+	all.Wait()
+	p.close()
 }

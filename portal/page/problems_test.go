@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -104,6 +105,9 @@ func TestPathsAndMethods(t *testing.T) {
 		{"HEAD", of(d.made, 0, "/login"), 303, of(d.made, 0)},
 		{"GET", d.link(0) + "/login", 303, d.link(0)},
 		{"GET", "/sign/login/end", 303, loginPath},
+		{"HEAD", loginPath, 405, "GET"},
+		{"HEAD", backPath + "?state=a&code=annas", 405, "GET"},
+		{"PUT", loginPath, 405, "GET"},
 		{"HEAD", d.link(0), 200, ""},
 		{"HEAD", goodbyePath, 200, ""},
 		{"HEAD", "/sign/none", 404, ""},
@@ -127,6 +131,28 @@ func TestHead(t *testing.T) {
 	r.Body.Close()
 	if r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != "text/html; charset=utf-8" || r.Header.Get("Cache-Control") != "no-store" {
 		t.Error(r.Status, r.Header)
+	}
+}
+
+// HEAD does not go on with a login: neither with what the browser brings from the provider, nor with its end.
+func TestHeadLeavesALogin(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t)
+	d.phones.answer("annas", reply{who: anna})
+	b := d.tab()
+	state := b.sent(d.link(0))
+	b.do(http.MethodHead, backPath+"?"+url.Values{"state": {state}, "code": {"annas"}}.Encode(), nil)
+	if v := visitOf(b); v.Login == nil || v.Login.Person != nil {
+		t.Errorf("the login after HEAD of the provider's answer: %+v", v.Login)
+	}
+	b.back(state, "annas")
+	before := b.cookie()
+	b.do(http.MethodHead, loginPath, nil)
+	if v := visitOf(b); b.cookie() != before || v.Login == nil || v.Login.Person == nil {
+		t.Errorf("the login after HEAD of its page: %+v", v.Login)
+	}
+	if a := b.get(loginPath); a.location != of(d.made, 0) {
+		t.Error(a.status, a.location)
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package operator is what the commands of a server's operator do: accounts, API clients and their secrets, signing
-// processes, webhooks, the evidence log and backups.
+// processes, signatures that could not be completed, webhooks, jobs, the evidence log and backups.
 //
 // A [Service] works on a store that the program has open. A [Client] makes the same calls to a server that has the store
 // open, over a socket that only the server's user can connect to: a bbolt file is locked by the process that has it.
@@ -13,7 +13,10 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
@@ -28,6 +31,11 @@ type Operator interface {
 	// Statement returns what an account owes for the month in which the time is.
 	Statement(ctx context.Context, account string, month time.Time) (account.Statement, error)
 
+	// DeleteAccount deletes an account with all that belongs to it, or counts that. It calls progress with what it has
+	// deleted so far, again and again and at the end. After an error it may be called again, and goes on. The evidence
+	// log stays.
+	DeleteAccount(ctx context.Context, account string, how Deletion, progress func(AccountContent) error) error
+
 	CreateClient(ctx context.Context, account, name string, scopes []string) (account.Client, string, error)
 	Clients(ctx context.Context, account string) ([]account.Client, error)
 	DeleteClient(ctx context.Context, id string) error
@@ -37,12 +45,22 @@ type Operator interface {
 
 	// Process returns a process of any account and origin as it is now.
 	Process(ctx context.Context, id string) (Process, error)
+	// Processes calls each with the processes that a filter chooses, account by account and those of each in the order
+	// of creation.
+	Processes(ctx context.Context, filter ProcessFilter, each func(ListedProcess) error) error
+	// DeleteProcess deletes a process with its document, as the API does, and returns what it was.
+	DeleteProcess(ctx context.Context, id string) (ListedProcess, error)
 	// ResendProcess makes the invitations of a process again, and returns how many. The links are
 	// sealed with the first key of the file, or by the server.
 	ResendProcess(ctx context.Context, masterKeyFile, id string) (int, error)
 	// ProcessEvents calls each with the entries of the evidence log about a process and its
 	// signing requests, in their order.
 	ProcessEvents(ctx context.Context, id string, each func(storage.Entry) error) error
+
+	// CompleteSigning completes the signature of a signing request that failed because its validation data was not
+	// available in time, and writes the signed document to w: signing.Service.Recover. It may be repeated. When it
+	// fails, w may have a part of the document.
+	CompleteSigning(ctx context.Context, request string, w io.Writer) error
 
 	// Subscriptions returns those of an account, without their secrets.
 	Subscriptions(ctx context.Context, account string) ([]delivery.Subscription, error)
@@ -59,6 +77,17 @@ type Operator interface {
 	// RotateWebhookKey makes another key, beside which those before it sign for the time of the
 	// overlap. It is sealed with the first key of the file, or by the server.
 	RotateWebhookKey(ctx context.Context, masterKeyFile string, overlap time.Duration) error
+
+	// Jobs returns a page of jobs in the order of their IDs, those behind the ID given; empty: the first page. A page
+	// without jobs is the end.
+	Jobs(ctx context.Context, f JobFilter, after string) ([]Job, error)
+	Job(ctx context.Context, id string) (Job, error)
+	// RetryJob has a job tried again now that is parked or waits.
+	RetryJob(ctx context.Context, id string) error
+	// DropJob deletes a job, whatever its state.
+	DropJob(ctx context.Context, id string) error
+	// ParkedJobs returns how many jobs of each kind are parked.
+	ParkedJobs(ctx context.Context) (map[string]int, error)
 
 	// Evidence calls each with the entries about a request, or with all when it is empty.
 	Evidence(ctx context.Context, request string, each func(storage.Entry) error) error
@@ -79,6 +108,9 @@ var (
 type Store interface {
 	storage.Transactor
 	Accounts() account.Store
+	BusySignals() busysignal.Store
+	Requests() signing.Store
+	Sandbox() sandbox.Store
 	Processes() portal.Store
 	Documents() storage.Documents
 	Webhooks() delivery.Store
@@ -86,10 +118,16 @@ type Store interface {
 	EvidenceLog() storage.EvidenceLog
 }
 
+// Signing completes signatures that could not be completed in time; *signing.Service is one.
+type Signing interface {
+	Recover(ctx context.Context, request string, w io.Writer) error
+}
+
 // Options are what a Service has beside the store. The zero value is right for a program that has no server.
 type Options struct {
 	Webhooks  *delivery.Service // the server's
 	Processes *portal.Service   // the server's
+	Signing   Signing           // the server's, or one of its configuration; nil: CompleteSigning fails
 }
 
 // Service is an Operator on a store that this program has open.
@@ -114,6 +152,14 @@ func (s *Service) Statement(ctx context.Context, id string, month time.Time) (ac
 }
 
 func noAccount(id string) error { return fmt.Errorf("there is no account %q", id) }
+
+// CompleteSigning implements [Operator].
+func (s *Service) CompleteSigning(ctx context.Context, request string, w io.Writer) error {
+	if s.options.Signing == nil {
+		return errors.New("signatures are completed with the configuration of a server")
+	}
+	return s.options.Signing.Recover(ctx, request, w)
+}
 
 // evidencePage is how many entries are in memory at once.
 const evidencePage = 500

@@ -55,6 +55,10 @@ type (
 		Quota         *int64
 		Admins        *[]string
 	}
+	accountDeletion struct {
+		ID  string
+		How Deletion
+	}
 	monthOf struct {
 		Account string
 		Month   time.Time
@@ -87,11 +91,20 @@ func (s *Service) Handler() http.Handler {
 	s.accountCalls(mux)
 	s.clientCalls(mux)
 	mux.HandleFunc("POST /process", answer(s.Process))
+	mux.HandleFunc("POST /processes", streamed(func(ctx context.Context, filter ProcessFilter, w *stream) error {
+		lines := json.NewEncoder(w)
+		return s.Processes(ctx, filter, func(p ListedProcess) error { return lines.Encode(p) })
+	}))
+	mux.HandleFunc("POST /process-delete", answer(s.DeleteProcess))
 	mux.HandleFunc("POST /process-resend", answer(func(ctx context.Context, id string) (int, error) { return s.ResendProcess(ctx, "", id) }))
 	mux.HandleFunc("POST /process-events", streamed(func(ctx context.Context, id string, w *stream) error {
 		return WriteEntries(w, func(each func(storage.Entry) error) error { return s.ProcessEvents(ctx, id, each) })
 	}))
+	mux.HandleFunc("POST /complete-signing", streamed(func(ctx context.Context, request string, w *stream) error {
+		return s.CompleteSigning(ctx, request, w)
+	}))
 	s.webhookCalls(mux)
+	s.jobCalls(mux)
 	mux.HandleFunc("POST /evidence", streamed(func(ctx context.Context, request string, w *stream) error {
 		return WriteEntries(w, func(each func(storage.Entry) error) error { return s.Evidence(ctx, request, each) })
 	}))
@@ -113,6 +126,15 @@ func (s *Service) accountCalls(mux *http.ServeMux) {
 			return nothing{}, s.SetAdmins(ctx, a.ID, *a.Admins)
 		}
 		return nothing{}, nil
+	}))
+	mux.HandleFunc("POST /delete-account", streamed(func(ctx context.Context, d accountDeletion, w *stream) error {
+		lines := json.NewEncoder(w)
+		return s.DeleteAccount(ctx, d.ID, d.How, func(so AccountContent) error {
+			if err := lines.Encode(so); err != nil {
+				return err
+			}
+			return w.control.Flush()
+		})
 	}))
 	mux.HandleFunc("POST /statement", answer(func(ctx context.Context, m monthOf) (account.Statement, error) {
 		return s.Statement(ctx, m.Account, m.Month)
@@ -236,6 +258,7 @@ func streamed[A any](f func(ctx context.Context, argument A, w *stream) error) h
 			return
 		}
 		s := &stream{ResponseWriter: w, control: http.NewResponseController(w)}
+		_ = s.control.SetReadDeadline(time.Time{}) // which would end a call that takes longer
 		err := f(r.Context(), argument, s)
 		switch {
 		case err != nil && s.begun:

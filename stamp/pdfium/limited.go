@@ -7,6 +7,8 @@ import (
 	"image"
 	"io"
 	"math"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/innsigli/innsigli/stamp"
@@ -78,22 +80,71 @@ func (l Limited) use(ctx context.Context, src io.ReaderAt, size int64, do func(c
 	return err
 }
 
-// runInSlot limits the time for a page. If drawing and reading the document took less than half of
-// the limit, the machine was busy and the page may be a fast one, so the error is ErrNotReady.
+// runInSlot calls do with an instance and limits the time that it may take of a processor and for reading
+// the document. It waits for an instance, and for a processor, no longer than Options.Wait in all.
 func (r *Renderer) runInSlot(ctx context.Context, limit time.Duration, file *timedReader, do func(context.Context, *instance) error) error {
+	began := time.Now()
 	if err := r.acquireSlot(ctx); err != nil {
 		return err
 	}
 	defer func() { <-r.slots }()
-	limited, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	stop := startStopwatch()
+	patience := r.options.Wait - time.Since(began)
+	limited, end := context.WithCancelCause(ctx)
+	watch := startStopwatch()
+	defer watch.stop()
+	var watching sync.WaitGroup
+	watching.Go(func() { end(watch.expired(limited, limit, patience, file)) })
 	err := r.runWithInstance(limited, do)
-	used := stop()
-	if lackedProcessor := used < limit/2-file.took; err != nil && lackedProcessor && limited.Err() != nil && ctx.Err() == nil {
-		return fmt.Errorf("%w: the page was not drawn within %v, of which it had a processor for %v", stamp.ErrNotReady, limit, used.Round(time.Millisecond))
+	end(nil)
+	watching.Wait()
+	var expired *expiredError
+	if err != nil && ctx.Err() == nil && errors.As(context.Cause(limited), &expired) {
+		return expired
 	}
 	return err
+}
+
+// expiredError is returned when a page was not drawn or read in its time. It is [stamp.ErrNotReady] if the page
+// did not have a processor for so long, and [context.DeadlineExceeded] if it did.
+type expiredError struct {
+	reason      error
+	limit, used time.Duration
+}
+
+func (e *expiredError) Error() string {
+	return fmt.Sprintf("pdfium: the page took %v of a limit of %v: %v", e.used.Round(time.Millisecond), e.limit, e.reason)
+}
+
+func (e *expiredError) Unwrap() error { return e.reason }
+
+// shortestCheck is the least time between two readings of a stopwatch.
+const shortestCheck = 5 * time.Millisecond
+
+// expired returns an [*expiredError] when the thread has had a processor, or has read the document, for the limit, or
+// has waited for a processor longer than the patience. It returns nil when ctx ends. Where the system does not tell
+// how long a thread had a processor, all time counts.
+func (s *stopwatch) expired(ctx context.Context, limit, patience time.Duration, file *timedReader) error {
+	began := time.Now()
+	for wait := limit; ; {
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil
+		}
+		passed := time.Since(began)
+		used, known := s.used()
+		if used += file.took(); !known {
+			used = passed
+		}
+		switch {
+		case used >= limit:
+			return &expiredError{context.DeadlineExceeded, limit, used}
+		case passed-used >= patience:
+			return &expiredError{stamp.ErrNotReady, limit, used}
+		}
+		// The thread cannot use up the limit, nor wait for longer than the patience, before that.
+		wait = max(shortestCheck, min(limit-used, patience-(passed-used)))
+	}
 }
 
 // acquireSlot waits for the engine and then acquires a slot.
@@ -155,14 +206,16 @@ func (r *Renderer) takeIdle() *instance {
 // many reads there are, but not how long a single one takes.
 type timedReader struct {
 	io.ReaderAt
-	took time.Duration
+	nanoseconds atomic.Int64
 }
+
+func (t *timedReader) took() time.Duration { return time.Duration(t.nanoseconds.Load()) }
 
 // maxCountedRead is the most time of a single read that is counted against the document.
 const maxCountedRead = 10 * time.Millisecond
 
 func (t *timedReader) ReadAt(p []byte, offset int64) (int, error) {
 	began := time.Now()
-	defer func() { t.took += min(time.Since(began), maxCountedRead) }()
+	defer func() { t.nanoseconds.Add(int64(min(time.Since(began), maxCountedRead))) }()
 	return t.ReaderAt.ReadAt(p, offset)
 }

@@ -38,9 +38,9 @@ func TestDeadline(t *testing.T) {
 	})
 }
 
-// TestLimit checks that the limit of a page counts from when an instance draws it, and that a call waits
+// TestWait checks that the limit of a page counts from when an instance draws it, and that a call waits
 // for an instance no longer than Options.Wait and its context.
-func TestLimit(t *testing.T) {
+func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := started(t, pdfium.Options{Instances: 1, Wait: 8 * time.Second, Limit: enough})
 		began := time.Now()
@@ -60,17 +60,37 @@ func TestLimit(t *testing.T) {
 			})
 			synctest.Wait()
 		}
-		exceeded := context.DeadlineExceeded
-		if runtime.GOOS == "linux" {
-			exceeded = stamp.ErrNotReady // because it had no processor
-		}
 		canceled, cancel := context.WithCancel(t.Context())
-		use(t.Context(), 6*time.Second, enough, 6*time.Second, exceeded)    // drawn at once
+		use(t.Context(), 10*time.Second, 6*time.Second, 6*time.Second, nil) // drawn at once
 		use(t.Context(), 5*time.Second, 4*time.Second, 10*time.Second, nil) // drawn after the first
 		use(canceled, 5*time.Second, 0, time.Second, context.Canceled)      // waits until its context ends
 		time.Sleep(time.Second)
 		cancel()
 		use(t.Context(), 5*time.Second, 0, 9*time.Second, stamp.ErrNotReady) // waits for Options.Wait
+		all.Wait()
+	})
+}
+
+// TestTwoPagesAtOnce checks that one page that takes long keeps no other one waiting, also on a machine with one
+// processor.
+func TestTwoPagesAtOnce(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	synctest.Test(t, func(t *testing.T) {
+		r := started(t, pdfium.Options{Limit: enough, Wait: time.Second})
+		first, end := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		all.Go(func() {
+			err := r.Use(first, enough, bytes.NewReader(nil), func(ctx context.Context, _ io.ReaderAt) error {
+				<-ctx.Done()
+				return ctx.Err()
+			})
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("the page that takes long: %v", err)
+			}
+		})
+		synctest.Wait()
+		drawn(t, r, source{page: page200}.bytes(), 200, 100)
+		end()
 		all.Wait()
 	})
 }

@@ -45,21 +45,23 @@ type Options struct {
 	// nil: this process compiles everything.
 	Compile func(ctx context.Context) error
 
-	// Instances is how many pages are drawn or read at once; other callers wait. 0: GOMAXPROCS. An
-	// idle instance holds 20 to 32 MiB.
+	// Instances is how many pages are drawn or read at once; other callers wait. 0: GOMAXPROCS, but at
+	// least 2, so that a page that takes long does not keep all others waiting. An idle instance holds 20
+	// to 32 MiB.
 	Instances int
 
-	// Wait is how long a rendering waits until the renderer is ready and an instance is free. Then
-	// the error is [stamp.ErrNotReady]. 0: 8 s.
+	// Wait is how long a rendering waits in all until the renderer is ready, an instance is free, and the
+	// instance has a processor. Then the error is [stamp.ErrNotReady]. 0: 8 s.
 	Wait time.Duration
 
-	// Limit is how long a page may take after that wait. 0: 1.8 s. If less than half of the time
-	// was spent on drawing the page and reading the document, the machine was busy, and the error
-	// is [stamp.ErrNotReady]. Only Linux measures this.
+	// Limit is how long a page may take beside that wait: the time of a processor and that for reading the
+	// document. 0: 1.8 s. A page that takes longer cannot be drawn, however busy the machine is. Only Linux
+	// tells how long a page had a processor; elsewhere all time counts from when an instance is free.
 	Limit time.Duration
 }
 
 const (
+	minInstances = 2
 	defaultWait  = 8 * time.Second
 	defaultLimit = 1800 * time.Millisecond
 	maxPixels    = 4 << 20
@@ -88,7 +90,7 @@ var (
 // New returns a renderer. Its first use prepares it, or [Renderer.Warm].
 func New(o Options) *Renderer {
 	if o.Instances <= 0 {
-		o.Instances = runtime.GOMAXPROCS(0)
+		o.Instances = max(minInstances, runtime.GOMAXPROCS(0))
 	}
 	if o.Wait <= 0 {
 		o.Wait = defaultWait
@@ -122,6 +124,21 @@ func (r *Renderer) Warm(ctx context.Context) (cold bool, err error) {
 		return r.engine.cold, r.engine.err
 	case <-ctx.Done():
 		return false, ctx.Err()
+	}
+}
+
+// Ready returns nil when the renderer is prepared. Before that it begins with the preparation, waits for nothing, and
+// returns [stamp.ErrNotReady]. Other errors are [ErrClosed] and a permanent failure.
+func (r *Renderer) Ready() error {
+	if err := r.beginUse(); err != nil {
+		return err
+	}
+	defer r.running.Done()
+	select {
+	case <-r.prepare():
+		return r.engine.err
+	default:
+		return stamp.ErrNotReady
 	}
 }
 

@@ -79,7 +79,7 @@ func TestAStoreOfTheFirstVersion(t *testing.T) {
 		is(t, one, err, line)
 	}
 	due, err := db.Jobs().NextDue(t.Context(), "k")
-	is(t, due, err, at)
+	is(t, due["k"], err, at)
 	for attempt, err := range db.Webhooks().Attempts(t.Context(), "s") {
 		is(t, attempt.Event, err, "1")
 	}

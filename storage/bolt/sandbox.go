@@ -69,6 +69,17 @@ func (s sandboxes) UpdateUser(ctx context.Context, u sandbox.User) error {
 	})
 }
 
+func (s sandboxes) DeleteUser(ctx context.Context, account, id string) error {
+	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+		return userTable.removeIf(tx, id, func(r userRecord) error {
+			if r.Account != account {
+				return storage.ErrNotFound
+			}
+			return nil
+		})
+	})
+}
+
 func (s sandboxes) User(ctx context.Context, account, id string) (sandbox.User, error) {
 	record, err := read(ctx, s.db, userTable, id)
 	if err == nil && record.Account != account {

@@ -24,3 +24,11 @@ func BenchmarkProcesses(b *testing.B) {
 		return db, db.Processes()
 	})
 }
+
+// BenchmarkProcessPages prepares a million processes, which takes minutes.
+func BenchmarkProcessPages(b *testing.B) {
+	storagetest.BenchmarkProcessPages(b, func() (storage.Transactor, portal.Store) {
+		db := openIn(b, b.TempDir())
+		return db, db.Processes()
+	}, 1_000_000)
+}

@@ -282,7 +282,7 @@ func readJobs(t *testing.T, b Backend, leased storage.Lease, waiting storage.Job
 	t.Helper()
 	waiting.Attempt++
 	is(t, waiting)(claimOne(t, b, waiting.Due).Job, nil)
-	is(t, leased.Until)(b.Jobs.NextDue(t.Context(), leased.Kind))
+	is(t, map[string]time.Time{leased.Kind: leased.Until})(b.Jobs.NextDue(t.Context(), leased.Kind))
 	do(t, b, func(ctx context.Context) error { return b.Jobs.Retry(ctx, leased, leased.Due) })
 	leased.Attempt++
 	is(t, leased.Job)(claimOne(t, b, leased.Due).Job, nil)

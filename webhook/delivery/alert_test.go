@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/google/uuid"
 
 	testenv "github.com/innsigli/innsigli/internal/test/env"
@@ -18,16 +17,16 @@ import (
 
 // letters are what admins were told. The zero value takes all.
 type letters struct {
-	mu     sync.Mutex
-	refuse int // so many more
-	alerts []delivery.Alert
-	at     []time.Time
+	mu      sync.Mutex
+	refuse  int // so many more
+	digests []delivery.Digest
+	at      []time.Time
 }
 
-func (l *letters) Alert(_ context.Context, a delivery.Alert) error {
+func (l *letters) Alert(_ context.Context, d delivery.Digest) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.alerts, l.at = append(l.alerts, a), append(l.at, time.Now())
+	l.digests, l.at = append(l.digests, d), append(l.at, time.Now())
 	if l.refuse > 0 {
 		l.refuse--
 		return errors.New("no mail today")
@@ -35,27 +34,37 @@ func (l *letters) Alert(_ context.Context, a delivery.Alert) error {
 	return nil
 }
 
-// mustBe compares what was told of a subscription, and when after the beginning of a bubble, which
-// is to the second, as an endpoint has 15 seconds to fail.
-func (l *letters) mustBe(t *testing.T, of delivery.Subscription, want []delivery.Alert, after ...time.Duration) {
+// mustBe compares what was told of a subscription, the only one of its account that fails, and when after the beginning of
+// a bubble, which is to the second, as an endpoint has 15 seconds to fail. When the check failed that is told of is
+// compared no closer than that checks are repeated.
+func (l *letters) mustBe(t *testing.T, of delivery.Subscription, want []delivery.Trouble, after ...time.Duration) {
 	t.Helper()
 	ids := make(map[string]bool)
-	for i := range want {
-		want[i].Account, want[i].Subscription, want[i].URL = of.Account, of.ID, of.URL
-	}
-	for i, a := range l.alerts {
-		ids[a.ID] = true
-		if _, err := uuid.Parse(a.ID); err != nil {
-			t.Errorf("an alert's ID: %v", err)
+	var got []delivery.Trouble
+	for i, d := range l.digests {
+		ids[d.ID] = true
+		if _, err := uuid.Parse(d.ID); err != nil || d.Account != of.Account || len(d.Troubles) != 1 {
+			t.Fatalf("digest %+v: %v", d, err)
 		}
 		if i < len(after) {
 			if late := l.at[i].Sub(of.CreatedAt) - after[i]; late < 0 || late > 16*time.Second {
-				t.Errorf("alert %d comes %v late", i, late)
+				t.Errorf("digest %d comes %v late", i, late)
 			}
 		}
+		told := d.Troubles[0]
+		if told.Purpose == delivery.ForCheck && told.Reason == "" {
+			if ago := l.at[i].Sub(told.Since); ago < 0 || ago > 5*time.Minute+16*time.Second {
+				t.Errorf("digest %d tells of a check of %v before it", i, ago)
+			}
+			told.Since = time.Time{}
+		}
+		got = append(got, told)
 	}
-	if diff := cmp.Diff(want, l.alerts, cmpopts.IgnoreFields(delivery.Alert{}, "ID")); diff != "" || len(ids) != len(want) {
-		t.Errorf("%d alerts, told (-want +got):\n%s", len(ids), diff)
+	for i := range want {
+		want[i].Subscription, want[i].URL = of.ID, of.URL
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(ids) != len(want) {
+		t.Errorf("%d digests, told (-want +got):\n%s", len(ids), diff)
 	}
 }
 
@@ -93,6 +102,91 @@ func TestOneMailADay(t *testing.T) {
 	})
 }
 
+// All that fails in an account is in one mail a day, whichever of two servers sends it and although each of them is started
+// again every few hours. What was switched off is told once. Another account has mails of its own.
+func TestDigest(t *testing.T) {
+	testenv.Slow(t, "four days of virtual time, with pings every five minutes")
+	t.Parallel()
+	var post letters
+	bubble(t, delivery.Options{}, func(h *house) {
+		forged := h.activated()
+		down := []delivery.Subscription{h.activated(), h.activated()}
+		well := h.activated()
+		h.answer = func(_ context.Context, r request) int {
+			switch r.to {
+			case well.ID:
+				return r.asItShould()
+			case forged.ID:
+				if r.after < 30*time.Hour || r.verifies {
+					return r.asItShould()
+				}
+				return 204
+			}
+			return 500
+		}
+		for range 16 {
+			one := h.server(delivery.Options{EventTypes: []string{signed}, Alerts: &post}, h.db.Jobs())
+			other := h.server(delivery.Options{EventTypes: []string{signed}, Alerts: &post}, h.db.Jobs())
+			stopOne, stopOther := h.work(one), h.work(other)
+			time.Sleep(6*time.Hour + 7*time.Minute)
+			stopOne()
+			stopOther()
+		}
+
+		told := make(map[string]map[delivery.Reason]int)
+		for i, d := range post.digests {
+			if i > 0 && post.at[i].Sub(post.at[i-1]) < 24*time.Hour {
+				h.Errorf("digest %d comes %v after the one before", i, post.at[i].Sub(post.at[i-1]))
+			}
+			for _, one := range d.Troubles {
+				if told[one.Subscription] == nil {
+					told[one.Subscription] = make(map[delivery.Reason]int)
+				}
+				told[one.Subscription][one.Reason]++
+			}
+		}
+		if n := len(post.digests); n != 5 {
+			h.Errorf("%d digests in four days", n)
+		}
+		if n := len(post.digests[1].Troubles); n != len(down) {
+			h.Errorf("the second digest tells of %d subscriptions", n)
+		}
+		if told[well.ID] != nil || told[forged.ID][delivery.SecurityCheckFailed] != 1 {
+			h.Errorf("told of the endpoint that is well: %v, of the one that accepts forgeries: %v", told[well.ID], told[forged.ID])
+		}
+		for _, s := range down {
+			if n := told[s.ID][""]; n < 2 || n > 4 {
+				h.Errorf("told of one that fails %d times", n)
+			}
+			if is := h.now(s); is.Reason != delivery.PingsFailed || told[s.ID][delivery.PingsFailed] != 1 {
+				h.Errorf("it is off because of %q, told %d times", is.Reason, told[s.ID][delivery.PingsFailed])
+			}
+		}
+	})
+}
+
+// An account whose endpoints are well again gets no mail the day after, and one at once when they fail later.
+func TestDigestsEnd(t *testing.T) {
+	testenv.Slow(t, "three days of virtual time")
+	t.Parallel()
+	var post letters
+	bubble(t, delivery.Options{Alerts: &post}, func(h *house) {
+		h.activated()
+		h.answer = statuses(500, 401)
+		h.during(2 * time.Hour)
+		h.answer = nil
+		h.during(30 * time.Hour)
+		if len(post.digests) != 1 {
+			h.Fatalf("%d digests", len(post.digests))
+		}
+		h.answer = statuses(500, 401)
+		h.during(2 * time.Hour)
+		if len(post.digests) != 2 {
+			h.Errorf("%d digests", len(post.digests))
+		}
+	})
+}
+
 // Admins are told until it goes well, each time under the same ID.
 func TestAlertsAreRepeated(t *testing.T) {
 	t.Parallel()
@@ -101,13 +195,13 @@ func TestAlertsAreRepeated(t *testing.T) {
 		h.activated()
 		h.answer = statuses(500, 401)
 		h.during(80 * time.Minute)
-		if len(h.told) != 3 || len(post.alerts) != 4 {
-			h.Fatalf("%d errors of jobs, %d alerts", len(h.told), len(post.alerts))
+		if len(h.told) != 3 || len(post.digests) != 4 {
+			h.Fatalf("%d errors of jobs, %d digests", len(h.told), len(post.digests))
 		}
 		h.told = nil
-		for _, a := range post.alerts {
-			if diff := cmp.Diff(post.alerts[0], a); diff != "" {
-				h.Errorf("two alerts differ:\n%s", diff)
+		for _, d := range post.digests {
+			if diff := cmp.Diff(post.digests[0], d); diff != "" {
+				h.Errorf("two digests differ:\n%s", diff)
 			}
 		}
 	})
@@ -119,13 +213,17 @@ func TestQueuedAlerts(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		payload string
-		want    []delivery.Alert
+		want    []delivery.Digest
 	}{
-		"of a check":        {`{"version":1,"alert":{"ID":"i","Account":"a","Purpose":"check","Since":"2026-06-17T12:00:00Z"}}`, []delivery.Alert{{ID: "i", Account: "a", Purpose: delivery.ForCheck, Since: time.Date(2026, 6, 17, 12, 0, 0, 0, time.UTC)}}},
-		"without a purpose": {`{"version":1,"alert":{"ID":"i","URL":"u","Reason":"PingsFailed"}}`, []delivery.Alert{{ID: "i", URL: "u", Purpose: delivery.ForPing, Reason: delivery.PingsFailed}}},
-		"of the future":     {`{"version":2,"alert":{"ID":"i"}}`, nil},
-		"broken":            {`{"version":1,"alert":{"ID":1}}`, nil},
-		"no JSON":           {"", nil},
+		"of a check": {`{"version":1,"alert":{"ID":"i","Account":"a","Purpose":"check","Since":"2026-06-17T12:00:00Z"}}`, []delivery.Digest{{
+			ID: "i", Account: "a", Troubles: []delivery.Trouble{{Purpose: delivery.ForCheck, Since: time.Date(2026, 6, 17, 12, 0, 0, 0, time.UTC)}},
+		}}},
+		"without a purpose": {`{"version":1,"alert":{"ID":"i","URL":"u","Reason":"PingsFailed"}}`, []delivery.Digest{{
+			ID: "i", Troubles: []delivery.Trouble{{URL: "u", Purpose: delivery.ForPing, Reason: delivery.PingsFailed}},
+		}}},
+		"of the future": {`{"version":2,"alert":{"ID":"i"}}`, nil},
+		"broken":        {`{"version":1,"alert":{"ID":1}}`, nil},
+		"no JSON":       {"", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var post letters
@@ -134,7 +232,7 @@ func TestQueuedAlerts(t *testing.T) {
 					return h.db.Jobs().Enqueue(ctx, storage.Job{Kind: "webhook.alert", Group: "a", Due: time.Now(), Payload: []byte(test.payload)})
 				})
 				h.during(time.Second)
-				if diff := cmp.Diff(test.want, post.alerts); diff != "" || (len(h.told) > 0) != (test.want == nil) {
+				if diff := cmp.Diff(test.want, post.digests); diff != "" || (len(h.told) > 0) != (test.want == nil) {
 					h.Errorf("jobs failed with %v; told (-want +got):\n%s", h.told, diff)
 				}
 				h.told = nil
@@ -153,8 +251,10 @@ func TestNobodyIsTold(t *testing.T) {
 		if is := h.now(s); is.Active || is.Reason != delivery.SecurityCheckFailed {
 			h.Errorf("it is %+v", is)
 		}
-		if due, err := h.db.Jobs().NextDue(h.Context(), "webhook.alert"); err != storage.ErrNotFound {
-			h.Errorf("an alert is due at %v, %v", due, err)
+		for _, kind := range []string{"webhook.alert", "webhook.digest"} {
+			if due, err := h.db.Jobs().NextDue(h.Context(), kind); err != nil || len(due) > 0 {
+				h.Errorf("%s is due at %v, %v", kind, due, err)
+			}
 		}
 	})
 }

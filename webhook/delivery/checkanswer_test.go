@@ -40,12 +40,11 @@ func TestCheckAccepted(t *testing.T) {
 					h.Fatalf("%d checks", len(checks))
 				}
 				first, off := checks[0].after, checks[len(checks)-1].after
-				want := []delivery.Alert{{Purpose: delivery.ForCheck, Reason: delivery.SecurityCheckFailed, Since: h.began.Add(off).UTC()}}
-				at := []time.Duration{off}
-				if first != off {
-					want, at = append([]delivery.Alert{{Purpose: delivery.ForCheck, Since: h.began.Add(first).UTC()}}, want...), []time.Duration{first, off}
+				want := []delivery.Trouble{{Purpose: delivery.ForCheck, Reason: delivery.SecurityCheckFailed, Since: h.began.Add(off).UTC()}}
+				if first != off { // the switching off is told a day after the outage
+					want = []delivery.Trouble{{Purpose: delivery.ForCheck}}
 				}
-				post.mustBe(h.T, s, want, at...)
+				post.mustBe(h.T, s, want, first)
 				if is := h.now(s); is.Active || is.Reason != delivery.SecurityCheckFailed || !is.UpdatedAt.Equal(h.began.Add(off)) {
 					h.Errorf("it is %+v", is)
 				}
@@ -95,10 +94,9 @@ func TestOutageDuringCheck(t *testing.T) {
 						h.Fatalf("check %d comes %v after the first", i, r.after-first)
 					}
 				}
-				alert := delivery.Alert{Purpose: delivery.ForCheck, Since: h.began.Add(first).UTC()}
-				post.mustBe(h.T, s, slices.Repeat([]delivery.Alert{alert}, mails), first, first+24*time.Hour, first+48*time.Hour, first+72*time.Hour)
+				post.mustBe(h.T, s, slices.Repeat([]delivery.Trouble{{Purpose: delivery.ForCheck}}, mails), first, first+24*time.Hour, first+48*time.Hour, first+72*time.Hour)
 				want := s
-				want.AlertedAt = alert.Since.Add(time.Duration(mails-1) * 24 * time.Hour)
+				want.AlertedAt = h.began.Add(first).UTC().Add(time.Duration(mails-1) * 24 * time.Hour)
 				if diff := cmp.Diff(want, h.now(s)); diff != "" {
 					h.Errorf("it is (-want +got):\n%s", diff)
 				}

@@ -143,17 +143,20 @@ func TestGoldenJobs(t *testing.T) {
 		fannedOut.To = []target{{s.to.ID, 3}}
 		delivery.Attempt, delivery.Generation = 1, 3
 		retry.Attempt, retry.Generation = 2, 3
-		alert := Alert{"b1ad1de3-2f5f-4d1c-9a2b-6f7c0d9e8a11", "account", s.to.ID, s.to.URL, ForCheck, SecurityCheckFailed, goldenTime}
+		alert := queuedAlert{"b1ad1de3-2f5f-4d1c-9a2b-6f7c0d9e8a11", "account", s.to.ID, s.to.URL, ForCheck, SecurityCheckFailed, goldenTime}
 		want := map[string]payload{
 			eventKind: fannedOut, deliveryKind: delivery, retryKind: retry, alertKind: {Version: 1, Alert: alert},
-			pingKind: {Version: 1, Generation: 3, At: goldenTime}, checkKind: {Version: 1, Generation: 3, At: goldenTime},
+			digestKind: {Version: 1, At: goldenTime, To: []target{{s.to.ID, 3}}},
+			pingKind:   {Version: 1, Generation: 3, At: goldenTime}, checkKind: {Version: 1, Generation: 3, At: goldenTime},
 		}
 
 		err := s.service.Emit(t.Context(), "account", eventType, goldenTime, data)
 		s.do(t) // makes the delivery
 		s.status = http.StatusServiceUnavailable
-		s.do(t) // makes the retry
-		err = errors.Join(err, s.service.enqueueAlert(t.Context(), alert))
+		s.do(t)                                                                     // makes the retry
+		older, failed := carry(storage.Job{Kind: alertKind}, payload{Alert: alert}) // which only versions before digests made
+		err = errors.Join(err, failed, s.service.enqueue(t.Context(), older))
+		err = errors.Join(err, s.service.enqueueDigest(t.Context(), "account", goldenTime, payload{At: goldenTime, To: []target{{s.to.ID, 3}}}))
 		for _, kind := range []string{pingKind, checkKind} {
 			err = errors.Join(err, s.service.enqueueRound(t.Context(), kind, s.to, outcome{since: goldenTime}))
 		}

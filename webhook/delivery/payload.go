@@ -11,15 +11,15 @@ import (
 
 // payload is what the jobs of this package carry. Each kind has what it needs of it.
 type payload struct {
-	Version    int       `json:"version"`
-	Event      string    `json:"event,omitempty"` // the webhook-id
-	Type       string    `json:"type,omitempty"`  // of the event
-	Body       string    `json:"body,omitempty"`  // of its requests; it is text in UTF-8
-	To         []target  `json:"to,omitempty"`    // whom the event goes to
-	At         time.Time `json:"at,omitzero"`     // since when a check waits for an endpoint
-	Attempt    int       `json:"attempt,omitempty"`
-	Generation int       `json:"generation,omitempty"` // of the subscription that the job was begun for
-	Alert      Alert     `json:"alert,omitzero"`       // with its members named as its fields are
+	Version    int         `json:"version"`
+	Event      string      `json:"event,omitempty"` // the webhook-id
+	Type       string      `json:"type,omitempty"`  // of the event
+	Body       string      `json:"body,omitempty"`  // of its requests; it is text in UTF-8
+	To         []target    `json:"to,omitempty"`    // whom the event goes to; whom the digest before told of
+	At         time.Time   `json:"at,omitzero"`     // since when a check waits for an endpoint; when the digest before was sent
+	Attempt    int         `json:"attempt,omitempty"`
+	Generation int         `json:"generation,omitempty"` // of the subscription that the job was begun for
+	Alert      queuedAlert `json:"alert,omitzero"`       // with its members named as its fields are
 }
 
 const payloadVersion = 1

@@ -71,8 +71,8 @@ func TestChangeDuringPing(t *testing.T) {
 				if diff := cmp.Diff(want, h.now(s)); diff != "" {
 					h.Errorf("(-want +got):\n%s", diff)
 				}
-				if want.FailingSince.IsZero() == test.active || (len(post.alerts) > 0) != test.active {
-					h.Errorf("it fails since %v; mail: %+v", want.FailingSince, post.alerts)
+				if want.FailingSince.IsZero() == test.active || (len(post.digests) > 0) != test.active {
+					h.Errorf("it fails since %v; mail: %+v", want.FailingSince, post.digests)
 				}
 			})
 		})

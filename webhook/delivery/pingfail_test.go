@@ -53,12 +53,12 @@ func TestThreeDaysOfFailingPings(t *testing.T) {
 					h.Errorf("a check was made %v after the subscription was switched off", last-off)
 				}
 				since := h.began.Add(first).UTC()
-				failing := delivery.Alert{Purpose: delivery.ForPing, Since: since}
-				want := []delivery.Alert{failing, failing, failing, {Purpose: delivery.ForPing, Since: since, Reason: delivery.PingsFailed}}
+				failing := delivery.Trouble{Purpose: delivery.ForPing, Since: since}
+				want := []delivery.Trouble{failing, failing, failing, {Purpose: delivery.ForPing, Since: since, Reason: delivery.PingsFailed}}
 				post.mustBe(h.T, s, want, first, first+24*time.Hour, first+48*time.Hour, off)
 				is := s
 				is.Active, is.Reason, is.ActivatedAt, is.Generation = false, delivery.PingsFailed, time.Time{}, s.Generation+1
-				is.UpdatedAt, is.AlertedAt = since.Add(72*time.Hour), since.Add(48*time.Hour)
+				is.UpdatedAt, is.AlertedAt, is.FailingSince = since.Add(72*time.Hour), since.Add(48*time.Hour), since
 				if diff := cmp.Diff(is, h.now(s)); diff != "" {
 					h.Errorf("it is (-want +got):\n%s", diff)
 				}

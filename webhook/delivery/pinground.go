@@ -67,7 +67,7 @@ func (s *Service) settle(ctx context.Context, kind string, was Subscription, mad
 	if made.Failure != "" {
 		made.Next = o.next
 	}
-	is, err := s.tell(ctx, o.is, made.Purpose, o.since, made.At)
+	is, err := s.tell(ctx, o.is, o.since, made.At)
 	if err != nil {
 		return err
 	}

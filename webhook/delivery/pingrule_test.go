@@ -13,7 +13,7 @@ func TestPinged(t *testing.T) {
 	failing := func(since time.Time) Subscription {
 		return with(active(), func(s *Subscription) { s.FailingSince = since })
 	}
-	off := with(inactive(PingsFailed), func(s *Subscription) { s.UpdatedAt, s.Generation = hours(100), 4 })
+	off := with(inactive(PingsFailed), func(s *Subscription) { s.UpdatedAt, s.Generation, s.FailingSince = hours(100), 4, hours(28) })
 	for name, test := range map[string]struct {
 		is   Subscription
 		made Attempt

@@ -34,10 +34,10 @@ type Subscription struct {
 	// ActivatedAt is since when it is active; zero: it is not.
 	ActivatedAt time.Time
 	// FailingSince is when the first of the pings was sent that have failed since the last that
-	// did not; zero: the last did not.
+	// did not; zero: the last did not. It stays of a subscription that was switched off for that.
 	FailingSince time.Time
-	// AlertedAt is when the admins were last told that pings or security checks do not go well,
-	// without being told that it was switched off.
+	// AlertedAt is when pings or security checks did not go well, a day or more after the time that it had
+	// before. Versions before digests sent a mail for the subscription then.
 	AlertedAt time.Time
 }
 
@@ -63,7 +63,9 @@ func (s Subscription) switchedOff(why Reason, now time.Time) Subscription {
 	s.Generation++
 	if s.Active {
 		s.Active, s.Reason, s.ActivatedAt, s.UpdatedAt = false, why, time.Time{}, now
-		s.FailingSince = time.Time{}
+		if why != PingsFailed {
+			s.FailingSince = time.Time{}
+		}
 	}
 	return s
 }

@@ -27,13 +27,16 @@ func (d *Document) Check(a Answer) error {
 		path, methods = d.rest(a.Path)
 	}
 	o := methods[a.Method]
+	if a.Method == http.MethodHead && takesHead(path, methods) {
+		o = methods[http.MethodGet]
+	}
 	var err error
 	switch {
 	case methods == nil:
 		err = a.refused(http.StatusNotFound)
 	case o == nil:
 		err = a.refused(http.StatusMethodNotAllowed)
-		if got, want := a.Header.Get("Allow"), allow(methods); err == nil && got != want {
+		if got, want := a.Header.Get("Allow"), allow(path, methods); err == nil && got != want {
 			err = fmt.Errorf("the header Allow is %q instead of %q", got, want)
 		}
 	default:

@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -176,7 +177,20 @@ func (o *operation) response(status int) (name string, r response, ok bool) {
 	return "", response{}, false
 }
 
-// allow is the header Allow of a path.
-func allow(methods map[string]*operation) string {
-	return strings.Join(slices.Sorted(maps.Keys(methods)), ", ")
+// poll is the path whose GET delivers its result once. It takes no HEAD, as all other paths with GET do.
+const poll = "/api/v1/signing/{pollingId}"
+
+// takesHead reports whether a path takes HEAD, which the document does not describe: it is GET without the body.
+func takesHead(path string, methods map[string]*operation) bool {
+	return methods[http.MethodGet] != nil && path != poll
+}
+
+// allow returns the header Allow of a path.
+func allow(path string, methods map[string]*operation) string {
+	all := slices.Collect(maps.Keys(methods))
+	if takesHead(path, methods) {
+		all = append(all, http.MethodHead)
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
 }

@@ -63,7 +63,7 @@ func TestAnswers(t *testing.T) {
 		"something":                 {"DELETE", "/clocks/1", 204, nil, `{}`, "it has a body"},
 		"a class of statuses":       {"GET", "/face/1", 206, only("Content-Type", "image/png"), `PNG`, right},
 		"the rest of a path":        {"GET", "/face/a/b==", 200, only("Content-Type", "image/png"), `PNG`, right},
-		"another method":            {"PUT", "/clocks/1", 405, map[string]string{"Content-Type": problemType, "Allow": "DELETE, GET"}, `{}`, right},
+		"another method":            {"PUT", "/clocks/1", 405, map[string]string{"Content-Type": problemType, "Allow": "DELETE, GET, HEAD"}, `{}`, right},
 		"one that is taken":         {"PUT", "/clocks/1", 200, only("Content-Type", jsonType), `{}`, "no such operation"},
 		"not all that are":          {"PUT", "/clocks/1", 405, map[string]string{"Content-Type": problemType, "Allow": "GET"}, `{}`, "Allow"},
 		"another path":              {"GET", "/watches", 404, problem, `{}`, right},

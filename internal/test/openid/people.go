@@ -31,6 +31,7 @@ type Answer struct {
 	Error          *Refusal       // from the phone
 	WrongSignature bool           // of another digest
 	Claims         map[string]any // over those that the provider makes, such as "certificate": "na"
+	IDToken        map[string]any // over the claims of the ID token alone, which then differs from the userinfo
 }
 
 // Refusal is an error answer (RFC 6749 5.2).
@@ -81,8 +82,9 @@ type answer struct {
 	Error          *Refusal       `json:"error,omitempty"`
 	WrongSignature bool           `json:"wrongSignature"`
 	Claims         map[string]any `json:"claims,omitempty"`
+	IDToken        map[string]any `json:"idToken,omitempty"`
 }
 
 func (a Answer) wire() answer {
-	return answer{a.Delay.Milliseconds(), a.Polls, a.Silent, int(a.Expires / time.Second), a.AtStart, a.Error, a.WrongSignature, a.Claims}
+	return answer{a.Delay.Milliseconds(), a.Polls, a.Silent, int(a.Expires / time.Second), a.AtStart, a.Error, a.WrongSignature, a.Claims, a.IDToken}
 }

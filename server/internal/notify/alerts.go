@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/internal/mail"
@@ -26,46 +29,51 @@ type Alerts struct {
 
 var _ delivery.Alerts = Alerts{}
 
-// Alert implements [delivery.Alerts]: it has mail sent to all admins. Where there is nobody to tell, the log says so.
-func (a Alerts) Alert(ctx context.Context, alert delivery.Alert) error {
-	owner, err := a.Accounts.Account(ctx, alert.Account)
+// Alert implements [delivery.Alerts]: it has mail sent to all admins. Where there are no admins or no mail, the log has the
+// troubles instead.
+func (a Alerts) Alert(ctx context.Context, d delivery.Digest) error {
+	owner, err := a.Accounts.Account(ctx, d.Account)
 	if err != nil && !errors.Is(err, account.ErrNotFound) {
 		return err
 	}
 	if a.Mail == nil || len(owner.Admins) == 0 {
-		return a.logUntold(alert, "there is no mail, or the account has no admins")
+		a.logUntold(d)
+		return nil
 	}
-	m, err := alertMail(alert, a.Letterhead)
+	m, err := digestMail(d, a.Letterhead)
 	if err != nil {
 		return err
 	}
 	m.To = owner.Admins
 	if err := a.Mail.Enqueue(ctx, m); err != nil {
-		return fmt.Errorf("telling admins of a webhook: %w", err)
+		return fmt.Errorf("telling admins of webhooks: %w", err)
 	}
 	return nil
 }
 
-func (a Alerts) logUntold(alert delivery.Alert, why string) error {
-	a.Log.Warn("nobody was told of trouble with a webhook", "account", alert.Account, "subscription", alert.Subscription,
-		"purpose", string(alert.Purpose), "reason", string(alert.Reason), "since", alert.Since, "why", why)
-	return nil
+func (a Alerts) logUntold(d delivery.Digest) {
+	for _, one := range d.Troubles {
+		a.Log.Warn("nobody was told of trouble with a webhook", "account", d.Account, "subscription", one.Subscription,
+			"purpose", string(one.Purpose), "reason", string(one.Reason), "since", one.Since, "why", "there is no mail, or the account has no admins")
+	}
 }
 
-// wordings are what alerts say in one language. HOST is the endpoint's, SINCE since when it has not
-// done what it should.
+// wordings are what mail about webhooks says in one language. HOST is the endpoint's, SINCE is [delivery.Trouble.Since].
 type wordings struct {
 	pings, checks                    wording // are not answered as they should be
 	pingsFailed, securityCheckFailed wording // and it was switched off
+	several                          wording // subscriptions, of which NUMBER are listed
+	subscription                     string
+	time                             func(time.Time) string
 }
 
-func (w wordings) of(a delivery.Alert) wording {
+func (w wordings) of(t delivery.Trouble) wording {
 	switch {
-	case a.Reason == delivery.SecurityCheckFailed:
+	case t.Reason == delivery.SecurityCheckFailed:
 		return w.securityCheckFailed
-	case a.Reason == delivery.PingsFailed:
+	case t.Reason == delivery.PingsFailed:
 		return w.pingsFailed
-	case a.Purpose == delivery.ForCheck:
+	case t.Purpose == delivery.ForCheck:
 		return w.checks
 	}
 	return w.pings
@@ -74,41 +82,68 @@ func (w wordings) of(a delivery.Alert) wording {
 var alertsInIcelandic = wordings{
 	pings: wording{"Vefkrókur svarar ekki rétt", "HOST hefur ekki svarað rétt frá SINCE. Reynt er aftur á fimm mínútna fresti. " +
 		"Svari hann ekki rétt í þrjá daga verður hann gerður óvirkur."},
-	checks: wording{"Vefkrókur svarar öryggisprófunum ekki rétt", "HOST hefur ekki svarað öryggisprófunum með stöðunni 401 frá SINCE. " +
+	checks: wording{"Vefkrókur svarar öryggisprófunum ekki rétt", "HOST svarar öryggisprófunum ekki með stöðunni 401, síðast SINCE. " +
 		"Það eru beiðnir með undirskrift sem stenst ekki. Reynt er aftur á fimm mínútna fresti. " +
 		"Vefkrókurinn er áfram virkur, en verður gerður óvirkur ef hann samþykkir slíka beiðni."},
 	pingsFailed: wording{"Vefkrókur var gerður óvirkur", "HOST hefur ekki svarað rétt í þrjá daga, frá SINCE. " +
 		"Engir atburðir eru sendir þangað fyrr en vefkrókurinn hefur verið virkjaður aftur."},
 	securityCheckFailed: wording{"Vefkrókur var gerður óvirkur", "HOST samþykkti beiðni með undirskrift sem stenst ekki. " +
 		"Slíkri beiðni á að svara með stöðunni 401. Lagfærið sannprófun undirskrifta og virkið vefkrókinn svo aftur."},
+	several:      wording{"Vefkrókar svara ekki rétt: NUMBER", "Þessar áskriftir svara ekki rétt, eða voru gerðar óvirkar vegna þess."},
+	subscription: "Áskrift",
+	time:         icelandicTime,
 }
 
 var alertsInEnglish = wordings{
 	pings: wording{"A webhook does not answer as it should", "HOST has not answered as it should since SINCE. It is tried again every five minutes. " +
 		"After three days it will be switched off."},
-	checks: wording{"A webhook does not answer security checks as it should", "HOST has not answered security checks with status 401 since SINCE. " +
+	checks: wording{"A webhook does not answer security checks as it should", "HOST does not answer security checks with status 401, last on SINCE. " +
 		"They are requests whose signature does not verify. They are tried again every five minutes. " +
 		"The webhook stays active, and will be switched off if it accepts one."},
 	pingsFailed: wording{"A webhook was switched off", "HOST has not answered as it should for three days, since SINCE. " +
 		"No events are sent there until the webhook is activated again."},
 	securityCheckFailed: wording{"A webhook was switched off", "HOST accepted a request whose signature does not verify. " +
 		"Such a request is to be answered with status 401. Mend the verification of signatures, then activate the webhook again."},
+	several:      wording{"Webhooks do not answer as they should: NUMBER", "These subscriptions do not answer as they should, or were switched off for that."},
+	subscription: "Subscription",
+	time:         englishTime,
 }
 
-// alertMail is the message for an alert, in Icelandic and in English. Of the URL it tells the host:
-// the rest may be a secret.
-func alertMail(a delivery.Alert, head Letterhead) (mail.Message, error) {
-	endpoint, err := url.Parse(a.URL)
-	if err != nil {
-		return mail.Message{}, fmt.Errorf("the URL of subscription %s cannot be read", a.Subscription)
+// digestMail returns the message for a digest, in Icelandic and in English. Of a URL it tells the host: the rest may be a
+// secret.
+func digestMail(d delivery.Digest, head Letterhead) (mail.Message, error) {
+	hosts := make([]string, len(d.Troubles))
+	for i, one := range d.Troubles {
+		endpoint, err := url.Parse(one.URL)
+		if err != nil {
+			return mail.Message{}, fmt.Errorf("the URL of subscription %s cannot be read", one.Subscription)
+		}
+		hosts[i] = endpoint.Host
 	}
-	is, en := alertsInIcelandic.of(a), alertsInEnglish.of(a)
-	return notice{
-		Head:    head,
-		Subject: fmt.Sprintf("%s / %s: %s", is.title, en.title, endpoint.Host),
-		Languages: []translation{
-			{Lang: "is", Title: is.title, Text: is.with("HOST", endpoint.Host, "SINCE", icelandicTime(a.Since)), Facts: []fact{{"Áskrift", a.Subscription}}},
-			{Lang: "en", Title: en.title, Text: en.with("HOST", endpoint.Host, "SINCE", englishTime(a.Since)), Facts: []fact{{"Subscription", a.Subscription}}},
-		},
-	}.message(a.ID)
+	is, en := alertsInIcelandic.translation("is", d.Troubles, hosts), alertsInEnglish.translation("en", d.Troubles, hosts)
+	subject := is.Title + " / " + en.Title
+	if len(hosts) == 1 {
+		subject += ": " + hosts[0]
+	}
+	return notice{Head: head, Subject: subject, Languages: []translation{is, en}}.message(d.ID)
+}
+
+// translation returns what a digest says: a single trouble in its own words, several as a list.
+func (w wordings) translation(lang string, troubles []delivery.Trouble, hosts []string) translation {
+	text := func(i int) string {
+		return w.of(troubles[i]).with("HOST", hosts[i], "SINCE", w.time(troubles[i].Since))
+	}
+	if len(troubles) == 1 {
+		return translation{
+			Lang: lang, Title: w.of(troubles[0]).title, Text: text(0),
+			Facts: []fact{{w.subscription, troubles[0].Subscription}},
+		}
+	}
+	all := translation{
+		Lang: lang, Title: strings.ReplaceAll(w.several.title, "NUMBER", strconv.Itoa(len(troubles))), Text: w.several.text,
+	}
+	for i, one := range troubles {
+		all.List = append(all.List, fact{w.subscription + " " + one.Subscription, text(i)})
+	}
+	return all
 }

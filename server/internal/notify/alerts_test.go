@@ -66,7 +66,9 @@ func TestAlerts(t *testing.T) {
 			if test.out != nil {
 				a.Mail = test.out
 			}
-			err := a.Alert(t.Context(), delivery.Alert{ID: "i", Account: test.account, Subscription: "s", URL: "https://example.is/secret", Since: time.Now()})
+			err := a.Alert(t.Context(), delivery.Digest{ID: "i", Account: test.account, Troubles: []delivery.Trouble{
+				{Subscription: "s", URL: "https://example.is/secret", Since: time.Now()},
+			}})
 			if !errors.Is(err, test.want) || (log.Len() > 0) != test.logged {
 				t.Errorf("%v, log %q", err, &log)
 			}
@@ -102,10 +104,10 @@ func TestAlertMail(t *testing.T) {
 			[]string{"undirskrift sem stenst ekki", "does not verify", "401"}, "three days"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, err := alertMail(delivery.Alert{
-				ID: "i", Subscription: "0b6c8f0e", URL: "https://hooks.example.is:8443/secret?key=secret",
+			m, err := digestMail(delivery.Digest{ID: "i", Troubles: []delivery.Trouble{{
+				Subscription: "0b6c8f0e", URL: "https://hooks.example.is:8443/secret?key=secret",
 				Purpose: test.purpose, Reason: test.reason, Since: since,
-			}, Letterhead{})
+			}}}, Letterhead{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,5 +127,37 @@ func TestAlertMail(t *testing.T) {
 				t.Errorf("subject %q, want %q", m.Subject, want)
 			}
 		})
+	}
+}
+
+// A digest of several subscriptions lists each with what is wrong with it.
+func TestDigestMail(t *testing.T) {
+	since := time.Date(2026, 3, 1, 7, 5, 0, 0, time.UTC)
+	m, err := digestMail(delivery.Digest{ID: "i", Troubles: []delivery.Trouble{
+		{Subscription: "0b6c8f0e", URL: "https://one.example.is/secret", Purpose: delivery.ForPing, Since: since},
+		{Subscription: "7c9e6679", URL: "https://two.example.is/secret", Purpose: delivery.ForCheck, Since: since},
+		{Subscription: "9a2b6f7c", URL: "https://three.example.is/secret", Purpose: delivery.ForCheck, Reason: delivery.SecurityCheckFailed, Since: since},
+	}}, Letterhead{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "Vefkrókar svara ekki rétt: 3 / Webhooks do not answer as they should: 3"; m.Subject != want {
+		t.Errorf("subject %q, want %q", m.Subject, want)
+	}
+	for _, text := range []string{m.Text, m.HTML} {
+		for _, word := range []string{
+			"0b6c8f0e", "one.example.is has not answered as it should since 1 March 2026 at 07:05 UTC", "one.example.is hefur ekki svarað rétt frá 1. mars 2026 kl. 07:05",
+			"7c9e6679", "two.example.is does not answer security checks with status 401, last on 1 March 2026", "síðast 1. mars 2026",
+			"9a2b6f7c", "three.example.is accepted a request", "three.example.is samþykkti beiðni",
+		} {
+			if !strings.Contains(text, word) {
+				t.Errorf("no %q in\n%s", word, text)
+			}
+		}
+		for _, word := range []string{"secret", "HOST", "SINCE", "NUMBER"} {
+			if strings.Contains(text, word) {
+				t.Errorf("%q in\n%s", word, text)
+			}
+		}
 	}
 }

@@ -45,10 +45,11 @@ func (h Letterhead) LogoURL() template.URL {
 	return mail.LogoURL
 }
 
-// translation is a notice in one language. Link, if there is one, is where it leads, and Note is said
-// about it.
+// translation is a notice in one language. List has paragraphs, each under its label. Link, if there is one, is where
+// the notice leads, and Note is said about it.
 type translation struct {
 	Lang, Title, Text string
+	List              []fact
 	Link, LinkText    string
 	Note              string
 	Facts             []fact
@@ -106,6 +107,9 @@ func (n notice) message(id string) (mail.Message, error) {
 
 func (t translation) text() string {
 	out := t.Title + "\n\n" + t.Text + "\n"
+	for _, one := range t.List {
+		out += "\n" + one.Label + "\n" + one.Value + "\n"
+	}
 	if t.Link != "" {
 		out += "\n" + t.Link + "\n"
 	}

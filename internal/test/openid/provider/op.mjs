@@ -2,7 +2,7 @@
 import { createPublicKey } from 'node:crypto';
 import { Provider } from 'oidc-provider';
 import { ciba } from './ciba.mjs';
-import { signingKeys } from './keys.mjs';
+import { resigned, signingKeys } from './keys.mjs';
 import { consent } from './login.mjs';
 import { answer } from './people.mjs';
 import { kinds } from './phone.mjs';
@@ -66,7 +66,7 @@ export function openProvider(settings, store, people, phones) {
       Session: 3600,
     },
   });
-  provider.use(manners(settings, store, phones));
+  provider.use(manners(settings, store, people, phones));
   provider.on('server_error', (ctx, error) => console.error('server_error:', error));
   return provider;
 }
@@ -77,9 +77,10 @@ function client({ key, kid, ...metadata }) {
   return { ...metadata, jwks: { keys: [{ ...jwk, kid, use: 'sig' }] } };
 }
 
-// manners are what oidc-provider leaves out: the interval, slow_down, and a discovery document
-// without the endpoint of CIBA. It also notes what was asked, and what was issued.
-function manners(settings, store, phones) {
+// manners are what oidc-provider leaves out: the interval, slow_down, ID tokens with claims that the
+// test gave, and a discovery document without the endpoint of CIBA. It also notes what was asked,
+// and what was issued.
+function manners(settings, store, people, phones) {
   const polled = new Map();
   let { slowDowns } = settings;
 
@@ -97,7 +98,7 @@ function manners(settings, store, phones) {
     await next();
     switch (ctx.oidc?.route) {
       case 'backchannel_authentication':
-        store.add('asked', { at: Date.now(), body: { ...ctx.oidc.body }, id: ctx.body?.auth_req_id });
+        store.add('asked', { at: Date.now(), body: { ...ctx.oidc.body }, acr: ctx.oidc.params?.acr_values, id: ctx.body?.auth_req_id });
         issued('auth_req_id', ctx.body);
         if (settings.interval && ctx.status === 200) ctx.body.interval = settings.interval;
         break;
@@ -109,6 +110,10 @@ function manners(settings, store, phones) {
         if (ctx.oidc.params?.auth_req_id) {
           store.add('polled', { at: Date.now(), id: ctx.oidc.params.auth_req_id, error: ctx.body.error });
           await phones.polled(ctx.oidc.params.auth_req_id);
+        }
+        if (ctx.body?.id_token) {
+          const claims = people.idTokenClaims(ctx.oidc.account.accountId, ctx.oidc.params.auth_req_id);
+          if (claims) ctx.body.id_token = await resigned(ctx.body.id_token, signingKeys(store)[0], claims);
         }
         ['access_token', 'id_token'].forEach((name) => issued(name, ctx.body));
         break;

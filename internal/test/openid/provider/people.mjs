@@ -26,6 +26,14 @@ export class People {
     return { accountId: id, claims: () => ({ sub: id, ...claims(person), ...signed }) };
   };
 
+  // idTokenClaims are those that the test gave for the ID tokens of an account, in the answer to a
+  // request of CIBA or, without its id, in a login.
+  idTokenClaims(id, authReqID) {
+    const person = this.#find((p) => subject(p) === id);
+    const asked = authReqID && this.#store.all('asked').find((one) => one.id === authReqID);
+    return person && answer(person, asked?.acr).idToken;
+  }
+
   #find(is) { return this.#store.all('person').find(is); }
 }
 
