@@ -136,7 +136,7 @@ func summary(s streams, p transfer.Progress) error {
 type storeCompact struct{ storeFlag }
 
 func (storeCompact) Help() string {
-	return "The file uses the room of what was deleted again, but does not become shorter by itself, and has bytes of deleted records in it until they are overwritten. This writes a new file with nothing but the records that there are, and puts it in the place of the old one: there has to be room for it. It prints the sizes in bytes, before and after. " + worksWhileServing + " Requests that store something wait meanwhile, about a second for each gigabyte of records.\n\nExample: innsigli store compact --store bolt:innsigli.db"
+	return "The file uses the room of what was deleted again, but does not become shorter by itself, and has bytes of deleted records in it until they are overwritten. This writes a new file with nothing but the records that there are, and puts it in the place of the old one: there has to be room for it. It prints the sizes in bytes, before and after. " + worksWhileServing + " Requests that store something wait meanwhile, some seconds for each gigabyte of records.\n\nExample: innsigli store compact --store bolt:innsigli.db"
 }
 
 func (c storeCompact) Run(ctx context.Context, s streams) error {

@@ -3,12 +3,16 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 	"github.com/innsigli/innsigli/storage/bolt"
 )
 
@@ -77,6 +81,41 @@ func TestCommandsDoNotMigrate(t *testing.T) {
 	}
 	output(t, done, "account", "list", "--store", store)
 	output(t, done, "evidence", "export", "--store", store)
+}
+
+// Nor is a database of an earlier version migrated by being copied to; only one without tables gets them.
+func TestCopyDoesNotMigrate(t *testing.T) {
+	from, to := filepath.Join(t.TempDir(), "from.db"), postgrestest.Database(t)
+	db, err := bolt.Open(from, bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	copyTo := func(status int) (said string) {
+		var stdout, stderr bytes.Buffer
+		if got := run(t.Context(), []string{"store", "copy", "bolt:" + from, to}, &stdout, &stderr); got != status {
+			t.Errorf("store copy: exit status %d, want %d: %s", got, status, &stderr)
+		}
+		return stderr.String()
+	}
+	copyTo(done)
+	conn, err := pgx.Connect(t.Context(), to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context()))
+	var last int
+	err = conn.QueryRow(t.Context(), "DELETE FROM innsigli_schema WHERE version = (SELECT max(version) FROM innsigli_schema) RETURNING version - 1").Scan(&last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := copyTo(failed); !strings.Contains(said, "run innsigli migrate") {
+		t.Errorf("store copy says: %s", said)
+	}
+	var now int
+	if err := conn.QueryRow(t.Context(), "SELECT max(version) FROM innsigli_schema").Scan(&now); err != nil || now != last {
+		t.Errorf("the tables are at %d, %v, want %d", now, err, last)
+	}
 }
 
 func fileContent(t *testing.T, path string) []byte {

@@ -63,7 +63,17 @@ func UserRendererFolder() string {
 // process of its own (see pdfium.Options).
 func (c *Config) Open(ctx context.Context, log *slog.Logger, compile func(ctx context.Context, cache string) error) (*Deployment, error) {
 	d := &Deployment{log: log, tls: c.tls}
-	if err := d.open(ctx, c, compile, c.Store.OpenToServe); err != nil {
+	openStore := func(ctx context.Context) (DB, error) {
+		from, to, err := c.Store.Migrate(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if from > 0 && from < to {
+			log.Info("the store was brought to this version", "from", from, "to", to)
+		}
+		return c.Store.Open(ctx, "")
+	}
+	if err := d.open(ctx, c, compile, openStore); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil

@@ -94,21 +94,16 @@ func asDB[D DB](db D, err error) (DB, error) {
 	return db, nil
 }
 
-// OpenToServe migrates the store, and opens it for a server.
-func (s Store) OpenToServe(ctx context.Context) (DB, error) {
+// OpenNew opens a store that is to be filled. It makes the tables of a database that has none.
+func (s Store) OpenNew(ctx context.Context) (DB, error) {
+	db, err := s.Open(ctx, "")
+	if !errors.Is(err, postgres.ErrNoTables) {
+		return db, err
+	}
 	if _, _, err := s.Migrate(ctx); err != nil {
 		return nil, err
 	}
 	return s.Open(ctx, "")
-}
-
-// OpenNew opens a store that is to be filled. It makes the tables of a database that has none.
-func (s Store) OpenNew(ctx context.Context) (DB, error) {
-	db, err := s.Open(ctx, "")
-	if errors.Is(err, postgres.ErrNoTables) {
-		return s.OpenToServe(ctx)
-	}
-	return db, err
 }
 
 // Advice returns what an operator can do about a database that cannot be used as it

@@ -30,8 +30,8 @@
 //
 // The file of records uses the room of deleted records again and does not become shorter:
 // see [DB.Room] and [DB.Compact]. Which pages of it are free is not written with each
-// transaction, but found when the file is opened, by reading all pages in use: about a second
-// for each gigabyte of records.
+// transaction, but found when the file is opened, and after a commit that failed, by reading all
+// pages in use: one to two seconds for each gigabyte of records.
 //
 // When there is no room, transactions and Create answer storage.ErrFull, nothing of them
 // is stored, and they go on when there is room again.
@@ -126,7 +126,7 @@ func newDB(path string, opts Options) *DB {
 
 // open opens the file and the folder, and makes a new store.
 func (db *DB) open() error {
-	version, err := db.inspect()
+	version, err := db.inspect(func(version int) bool { return version == schemaVersion })
 	if err == nil && version > 0 {
 		err = fits(version)
 	}

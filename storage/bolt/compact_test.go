@@ -80,6 +80,8 @@ func TestCompact(t *testing.T) {
 	put(t, db, "large", make([]byte, 20<<20))
 	drop(t, db, "large")
 	put(t, db, "last", nil) // which frees the pages of the one before
+	db.Close()
+	db = open(t, path) // which finds the free pages
 	size, free, err := db.Room()
 	if err != nil || free < 20<<20 || size-free > 1<<20 {
 		t.Errorf("Room before: %d, %d, %v", size, free, err)

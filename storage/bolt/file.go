@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -116,10 +117,11 @@ func mapSize(path string) int {
 	return int(stat.Size()) + more
 }
 
-// inspect returns the version of the store in the file, 0 if there is none, and finds a copy
-// of a file that broke off. It only reads: opening a file to write reads all pages in use,
-// which is no place to find that some are missing.
-func (db *DB) inspect() (version int, err error) {
+// inspect returns the version of the store in the file, 0 if there is none. If opens reports
+// that a store of that version is to be opened, inspect looks for pages that are missing or
+// damaged first: bbolt reads all pages when it opens a file to write, in a goroutine of its own,
+// in which a panic would end the process.
+func (db *DB) inspect(opens func(version int) bool) (version int, err error) {
 	stat, err := os.Stat(db.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && stat.Size() == 0 {
 		return 0, nil
@@ -140,11 +142,24 @@ func (db *DB) inspect() (version int, err error) {
 			if stat.Size() < tx.Size() {
 				return fmt.Errorf("%w: it has %d bytes of %d", ErrDamaged, stat.Size(), tx.Size())
 			}
-			version, err = versionOf(tx)
-			return err
+			if version, err = versionOf(tx); err != nil || !opens(version) {
+				return err
+			}
+			return tx.ForEach(func(_ []byte, b *bbolt.Bucket) error { return readPages(b) })
 		})
 	})
 	return version, err
+}
+
+// readPages goes through all pages of a bucket, as far as the keys. It panics if one is damaged.
+func readPages(b *bbolt.Bucket) error {
+	return b.ForEach(func(key, value []byte) error {
+		_ = bytes.Clone(key)
+		if value == nil {
+			return readPages(b.Bucket(key))
+		}
+		return nil
+	})
 }
 
 // version returns the version of the store in the open file; 0: it is new.

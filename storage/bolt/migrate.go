@@ -30,7 +30,7 @@ func Migrate(path string, opts Options) (from, to int, err error) {
 }
 
 func (db *DB) migrate() (from int, err error) {
-	if from, err = db.inspect(); err != nil || from == schemaVersion {
+	if from, err = db.inspect(func(version int) bool { return version < schemaVersion }); err != nil || from == schemaVersion {
 		return from, err
 	}
 	if from > schemaVersion {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,6 +83,58 @@ func TestATruncatedFileIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	open(t, copied)
+}
+
+// A damaged page is an error or not noticed, and never a panic.
+func TestADamagedFileIsAnError(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	db := open(t, path)
+	err := db.InTx(t.Context(), func(ctx context.Context) error {
+		for i := range 300 {
+			if err := db.Accounts().AddAccount(ctx, account.Account{ID: fmt.Sprint(i), Name: strings.Repeat("n", 30)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := db.UsedBytes()
+	db.Close()
+	whole, size, refused := read(t, path)[:used], os.Getpagesize(), 0
+	for i := range uint64(60) {
+		random, damaged := rand.New(rand.NewPCG(i, 1)), bytes.Clone(whole)
+		page := damaged[size*(2+random.IntN(int(used)/size-2)):][:size]
+		switch i % 3 {
+		case 0:
+			for j := range page {
+				page[j] = byte(random.Uint32())
+			}
+		case 1:
+			for range 4 {
+				page[random.IntN(64)] = byte(random.Uint32())
+			}
+		case 2:
+			clear(page)
+		}
+		copied := written(t, damaged)
+		if err := os.CopyFS(copied+".documents", os.DirFS(path+".documents")); err != nil {
+			t.Fatal(err)
+		}
+		db, err := bolt.Open(copied, bolt.Options{})
+		switch {
+		case err == nil:
+			db.Close()
+		case errors.Is(err, bolt.ErrDamaged):
+			refused++
+		default:
+			t.Errorf("file %d: %v", i, err)
+		}
+	}
+	if refused < 10 {
+		t.Errorf("%d files were refused", refused)
+	}
 }
 
 func TestARefusedFileIsNotLocked(t *testing.T) {

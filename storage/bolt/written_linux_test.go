@@ -20,12 +20,16 @@ func TestTransactionsStaySmall(t *testing.T) {
 	}
 	db := openIn(t, t.TempDir())
 	empty := bytesPerTransaction(t, db)
+	var ids []string
 	for range documents / (10 << 20) {
 		ref, err := db.Documents().Create(t.Context(), &pattern{size: 10 << 20}, 10<<20)
 		if err != nil {
 			t.Fatal(err)
 		}
-		deleteDocument(t, db, ref.ID)
+		ids = append(ids, ref.ID)
+	}
+	for _, id := range ids {
+		deleteDocument(t, db, id)
 	}
 	afterDocuments := bytesPerTransaction(t, db)
 	for i := range records / (10 << 20) {

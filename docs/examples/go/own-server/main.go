@@ -43,6 +43,9 @@ func run(ctx context.Context, folder, address string, provider seals) error {
 	if err != nil {
 		return err
 	}
+	if _, _, err := bolt.Migrate(store, bolt.Options{}); err != nil { // from an earlier version of the package
+		return err
+	}
 	db, err := bolt.Open(store, bolt.Options{})
 	if err != nil {
 		return err
