@@ -455,7 +455,10 @@ func (s *Server) Run(ctx context.Context) error {
 		return nil
 	})
 	if s.operatorListener != nil {
-		o := operator.New(s.config.Backend, operator.Options{DocumentFolder: s.config.OperatorFolder, Webhooks: s.hooks, Processes: s.processes})
+		o := operator.New(s.config.Backend, operator.Options{
+			DocumentFolder: s.config.OperatorFolder, Webhooks: s.hooks, Processes: s.processes,
+			PaymentMethod: new(s.config.Environment == Sandbox),
+		})
 		group.Go(func() error {
 			return front.Serve(running, s.operatorListener, nil, o.Handler(running), s.config.Log)
 		})
