@@ -479,7 +479,11 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	err := group.Wait()
 	end()
-	return errors.Join(err, metrics.Wait())
+	err = errors.Join(err, metrics.Wait())
+	if s.stopping.Load() {
+		s.config.Log.Info("stopped")
+	}
+	return err
 }
 
 // drain returns when the server is to take no more requests: a while after ctx has ended, or when
@@ -495,9 +499,8 @@ func (s *Server) drain(ctx, failed context.Context) {
 		s.config.Stopping()
 	}
 	delay := s.config.DrainDelay
-	if delay > 0 {
-		s.config.Log.Info("stopping: /readyz says so, and requests are still taken", "for", delay)
-	}
+	s.config.Log.Info("stopping: requests are still taken for the drain delay, and those under way may then take the time to finish; jobs in work are waited for",
+		"drainDelay", delay, "timeToFinish", front.StopTime)
 	timer := time.NewTimer(delay)
 	defer timer.Stop()
 	select {
