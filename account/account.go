@@ -62,6 +62,8 @@ var (
 	ErrOtherClient = errors.New("account: the token is another client's")
 	// ErrTwoSecrets: the client has two secrets, which is as many as there are at once.
 	ErrTwoSecrets = errors.New("account: the client has two secrets already")
+	// ErrClosed: the account is being deleted.
+	ErrClosed = errors.New("account: the account is being deleted")
 	// ErrLastSecret: without the secret, nobody could use the client any more.
 	ErrLastSecret = errors.New("account: the client has no other secret")
 )
@@ -83,6 +85,7 @@ type Account struct {
 	Signatures    int64    // made so far, those that cost nothing included
 	Stored        int64    // bytes of its documents that are there until they are deleted
 	CreatedAt     time.Time
+	ClosedAt      time.Time // since when it is being deleted; zero: it is not
 }
 
 // Client is a program that calls the API for an account.

@@ -13,7 +13,7 @@ import (
 
 // CreateClient makes a client of an account with the scopes given, none also
 // being right, and its secret, which is shown here and never again. Errors:
-// [ErrNotFound], [ErrInvalid], [ErrInvalidScope].
+// [ErrNotFound], [ErrInvalid], [ErrInvalidScope], [ErrClosed].
 func (s *Service) CreateClient(ctx context.Context, accountID, name string, scopes []string) (Client, string, error) {
 	secret := newSecret()
 	c, err := newClient(Client{ID: uuid.NewString(), AccountID: accountID, Name: name, Scopes: scopes}, secret, s.now(ctx))
@@ -74,8 +74,12 @@ func (s *Service) DeleteClient(ctx context.Context, id string) error {
 }
 
 func (s *Service) add(ctx context.Context, c Client) error {
-	if _, err := s.store.Account(ctx, c.AccountID); err != nil {
+	a, err := s.store.Account(ctx, c.AccountID)
+	if err != nil {
 		return err
+	}
+	if !a.ClosedAt.IsZero() {
+		return ErrClosed
 	}
 	return s.store.AddClient(ctx, c)
 }

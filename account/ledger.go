@@ -68,12 +68,15 @@ func (s *Service) Stored(ctx context.Context, account string, bytes int64) error
 	return s.change(ctx, account, func(a *Account) { a.Stored += bytes })
 }
 
-// Terms are those of an account. In a transaction they stay as they are until it ends. Error:
-// [ErrNotFound].
+// Terms are those of an account. In a transaction they stay as they are until it ends. Errors:
+// [ErrNotFound], [ErrClosed].
 func (s *Service) Terms(ctx context.Context, account string) (Terms, error) {
 	a, err := s.Account(ctx, account)
 	if err != nil {
 		return Terms{}, err
+	}
+	if !a.ClosedAt.IsZero() {
+		return Terms{}, ErrClosed
 	}
 	return Terms{PaymentMethod: a.PaymentMethod, Free: a.free(), Quota: a.Quota - a.Stored}, nil
 }

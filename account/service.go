@@ -146,7 +146,7 @@ func fault(doing string, err error) error {
 		return nil
 	case errors.Is(err, storage.ErrNotFound):
 		return ErrNotFound
-	case errors.Is(err, ErrTwoSecrets), errors.Is(err, ErrLastSecret):
+	case errors.Is(err, ErrTwoSecrets), errors.Is(err, ErrLastSecret), errors.Is(err, ErrClosed):
 		return err
 	default:
 		return fmt.Errorf("account: %s: %w", doing, err)

@@ -27,6 +27,8 @@ type AccountStore interface {
 	AddAccount(ctx context.Context, a Account) error
 	// UpdateAccount replaces the account of that ID.
 	UpdateAccount(ctx context.Context, a Account) error
+	// DeleteAccount removes the account alone; what belongs to it is for others to delete.
+	DeleteAccount(ctx context.Context, id string) error
 }
 
 // ClientStore keeps clients by ID, which is unique over all accounts.
@@ -59,4 +61,6 @@ type LedgerStore interface {
 	// Lines lists the lines of an account from a time, which is included, to another, which is
 	// not, in the order of their times. Lines that are added meanwhile may be in it or not.
 	Lines(ctx context.Context, account string, from, to time.Time) iter.Seq2[Line, error]
+	// DeleteLines removes up to limit lines of an account and returns how many.
+	DeleteLines(ctx context.Context, account string, limit int) (int, error)
 }

@@ -82,6 +82,38 @@ type Sources struct {
 	Chains *Chains
 }
 
+// SourceKind is the kind of a source on the network.
+type SourceKind string
+
+const (
+	TimestampAuthority SourceKind = "timestamp authority"
+	OCSPResponder      SourceKind = "OCSP responder"
+	CRLServer          SourceKind = "CRL"
+	IssuerCertificate  SourceKind = "issuer's certificate"
+)
+
+// SourceFailure is how a source failed.
+type SourceFailure string
+
+const (
+	SourceUnreachable SourceFailure = "unreachable" // no connection, or no whole answer in time
+	SourceRefused     SourceFailure = "refused"     // an HTTP status other than 200, or a refusal in the protocol of the source
+	SourceInvalid     SourceFailure = "invalid"     // an answer that does not verify, or does not answer the request
+)
+
+// SourceError states that a source failed, and how. The errors of the sources in package ades/online wrap one for each
+// source that was asked.
+type SourceError struct {
+	Kind    SourceKind
+	Address string // URL, without user information and query
+	Failure SourceFailure
+	Err     error // the cause
+}
+
+func (e *SourceError) Error() string { return e.Address + ": " + e.Err.Error() }
+
+func (e *SourceError) Unwrap() error { return e.Err }
+
 // RevokedError states that a certificate is revoked, since when and why. It wraps [ErrRevoked].
 type RevokedError struct {
 	Certificate *x509.Certificate

@@ -28,6 +28,8 @@ type Store interface {
 	// UpdateSignal replaces the signal of that ID; storage.ErrNotFound when there
 	// is none.
 	UpdateSignal(ctx context.Context, s Signal) error
+	// DeleteSignal removes the signal of that ID; storage.ErrNotFound when there is none.
+	DeleteSignal(ctx context.Context, id string) error
 	// DeleteUnusedSignals deletes signals whose UsedAt is the time given or
 	// before, at most limit of them, and says how many.
 	DeleteUnusedSignals(ctx context.Context, lastUse time.Time, limit int) (int, error)

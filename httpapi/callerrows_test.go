@@ -96,6 +96,7 @@ var tokenRows = map[string]tokenRow{
 	}},
 
 	"POST /api/v1/portal/signing-processes":                                       {account.ScopePortalWrite, always(http.StatusCreated, draft)},
+	"GET /api/v1/portal/signing-processes":                                        {account.ScopePortalRead, always(http.StatusOK, nil)},
 	"GET /api/v1/portal/signing-processes/{signingProcessId}":                     {account.ScopePortalRead, ofProcess(http.StatusOK, nil)},
 	"GET /api/v1/portal/signing-processes/{signingProcessId}/document":            {account.ScopePortalRead, ofProcess(http.StatusOK, nil)},
 	"DELETE /api/v1/portal/signing-processes/{signingProcessId}":                  {account.ScopePortalWrite, ofProcess(http.StatusNoContent, nil)},

@@ -58,6 +58,7 @@ func (a *api) operations() (all []operation) {
 	if a.Portal != nil {
 		all = append(all,
 			operation{method: "POST", path: processesPath, scope: account.ScopePortalWrite, call: a.createProcess, document: true},
+			operation{method: "GET", path: processesPath, scope: account.ScopePortalRead, call: a.listProcesses},
 			operation{method: "GET", path: oneProcess, scope: account.ScopePortalRead, call: a.getProcess},
 			operation{method: "DELETE", path: oneProcess, scope: account.ScopePortalWrite, call: a.deleteProcess},
 			operation{method: "GET", path: oneProcess + "/document", scope: account.ScopePortalRead, call: a.getProcessDocument},

@@ -18,6 +18,7 @@ import (
 type Portal interface {
 	Create(ctx context.Context, d portal.Draft) (portal.View, error)
 	Process(ctx context.Context, account, id string) (portal.View, error)
+	List(ctx context.Context, account string, q portal.Query) (portal.Page, error)
 	Document(ctx context.Context, account, id string) (fileName string, content storage.Blob, err error)
 	Delete(ctx context.Context, account, id string) error
 	SignAs(ctx context.Context, account, process, participant, testPerson string) error

@@ -82,7 +82,7 @@ func readProfile(w http.ResponseWriter, r *http.Request, required ...jsonbody.Ru
 	field := func(path string, rules ...jsonbody.Rule) *string {
 		return body.OptionalString(path, append(required[:len(required):len(required)], rules...)...)
 	}
-	notHyphens := func(s string) bool { return idp.NormalKennitala(s) != "" }
+	notHyphens := func(s string) bool { return idp.NormalizeKennitala(s) != "" }
 	p := sandbox.Profile{
 		FullName:  field("fullName", jsonbody.MaxLen(maxFullName)),
 		Kennitala: field("kennitala", jsonbody.MaxLen(maxKennitala), jsonbody.Must(notHyphens, "Must be more than hyphens.")),

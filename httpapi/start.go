@@ -76,7 +76,7 @@ func (a *api) startFields(ctx context.Context, body *jsonbody.Object) signing.St
 	in.Format = formats[kind]
 	method := body.String("signer.signingMethod", jsonbody.Required, jsonbody.OneOf(methodNames...))
 	in.Person.Method = idp.Method(method)
-	in.Person.Kennitala = idp.NormalKennitala(body.String("signer.kennitala", jsonbody.Required, jsonbody.Must(validKennitala, "Must be 1 to 10 characters, hyphens aside.")))
+	in.Person.Kennitala = idp.NormalizeKennitala(body.String("signer.kennitala", jsonbody.Required, jsonbody.Must(validKennitala, "Must be 1 to 10 characters, hyphens aside.")))
 	if in.Person.Method == idp.SIM {
 		in.Person.Phone = body.String("signer.phone", jsonbody.Required, jsonbody.MaxLen(maxPhone))
 	} else { // ignored with the app (spec 3.2), but a wrong type is an error (spec 1.1)
@@ -118,6 +118,6 @@ func settings(body *jsonbody.Object, document string) (ades.Level, signing.Packi
 }
 
 func validKennitala(s string) bool {
-	n := len([]rune(idp.NormalKennitala(s)))
+	n := len([]rune(idp.NormalizeKennitala(s)))
 	return n >= 1 && n <= maxKennitala
 }

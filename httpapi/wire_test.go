@@ -31,7 +31,7 @@ func TestMethodThatAPathDoesNotTake(t *testing.T) {
 		webhooks + "/" + uuid.NewString():     "DELETE, GET, HEAD, PUT",
 		webhooks + "/x/activate":              "POST",
 		webhooks + "/x/test":                  "POST",
-		processes:                             "POST",
+		processes:                             "GET, HEAD, POST",
 		processes + "/" + one:                 "DELETE, GET, HEAD",
 		processes + "/" + one + "/document":   "GET, HEAD",
 		answers + one + "/participants/" + one + "/sign":    "POST",

@@ -16,8 +16,8 @@ import (
 	"github.com/innsigli/innsigli/storage/bolt"
 )
 
-// converse asks a person for a signature until there is one. What lasts longer than a
-// process stores state after each call; see package signing.
+// converse has one conversation with a provider and returns the signature value. A server stores state
+// after each call; see package signing.
 func converse(ctx context.Context, provider idp.Provider, person idp.Person, digest func(*x509.Certificate) (ades.Digest, error)) ([]byte, error) {
 	state, event, err := provider.Begin(ctx, "my conversation", person, idp.Text{Document: "contract.pdf", Reason: "Undirritun"}, nil)
 	for err == nil {
@@ -29,7 +29,7 @@ func converse(ctx context.Context, provider idp.Provider, person idp.Person, dig
 			}
 		case idp.Waiting:
 			fmt.Printf("the phone shows %q\n", e.Code)
-			time.Sleep(10 * time.Millisecond) // time: a person takes a moment
+			time.Sleep(10 * time.Millisecond) // time: until the person has answered
 			state, event, err = provider.Poll(ctx, state)
 		case idp.Continue:
 			state, event, err = provider.Poll(ctx, state)
@@ -42,7 +42,7 @@ func converse(ctx context.Context, provider idp.Provider, person idp.Person, dig
 	return nil, err
 }
 
-// A conversation with a provider, which here is the sandbox.
+// The provider is the sandbox.
 func ExampleProvider() {
 	provider, closeStore := openSandbox()
 	defer closeStore()

@@ -1,18 +1,17 @@
 package idp
 
-// Failure is why there is no signature (yet), in the three members of
-// spec 3.7.
+// Failure is the reason why there is no signature, or none yet (spec 3.7).
 type Failure struct {
-	Code        ErrorCode `json:"code"`        // empty for an error that the service does not know
-	OAuth       string    `json:"oauth"`       // the provider's OAuth error, such as "access_denied"; empty when it gave none
-	Description string    `json:"description"` // the provider's own words, passed on unchanged
+	Code        ErrorCode `json:"code"`        // empty if the service has no code for the error
+	OAuth       string    `json:"oauth"`       // the provider's OAuth error, such as "access_denied"; may be empty
+	Description string    `json:"description"` // the provider's description, unchanged
 }
 
 // ErrorCode is the service's code for a failure (spec 3.7).
 type ErrorCode string
 
 const (
-	// The two codes after which polling goes on.
+	// Polling continues after these two codes.
 	AuthorizationPending ErrorCode = "AuthorizationPending"
 	SlowDown             ErrorCode = "SlowDown"
 
@@ -56,7 +55,7 @@ const (
 	UnsupportedProfile      ErrorCode = "UnsupportedProfile"
 )
 
-// Pending says whether polling goes on after the code.
+// Pending reports whether polling continues after the code.
 func (c ErrorCode) Pending() bool { return c == AuthorizationPending || c == SlowDown }
 
 // ErrorCodes returns all codes of spec 3.7.

@@ -1,32 +1,28 @@
-// Package idp is the seam to identity providers: services that ask one person to
-// sign a digest with an electronic ID on a phone. An adapter implements
-// [Provider]; it knows nothing of documents.
+// Package idp defines the interface to identity providers: services that ask a person to sign a digest
+// with an electronic ID on a phone. An adapter for such a service implements [Provider]. It knows nothing
+// about documents.
 //
 // # A conversation
 //
-// [Provider.Begin] names the person. Since the signing certificate has to be in
-// what is signed (EN 319 122-1 5.2.2), the provider first answers [NeedDigest]
-// with the certificate: at once, or in a later Poll when the person has to choose
-// it on the phone. The caller then prepares the digest and hands it over with
-// [Provider.Sign], and polls until the answer is [Signed] or [Failed]. NeedDigest
-// may come again when the person turned out to have another certificate; the
-// digest is then prepared anew. It also comes again, from Poll, when the caller
-// died before it could call Sign.
+// The caller names the person to [Provider.Begin]. The signed data has to contain the signing certificate
+// (EN 319 122-1 5.2.2), so the provider first returns [NeedDigest] with the certificate: from Begin, or from
+// a later Poll if the person has to choose the certificate on the phone. The caller then prepares the digest,
+// passes it to [Provider.Sign], and polls until the provider returns [Signed] or [Failed]. The provider
+// returns NeedDigest again if the person turned out to have another certificate; the caller then prepares
+// another digest. Poll also returns it again if the caller crashed before it could call Sign.
 //
-// Calls return at once and hold nothing: all that a conversation needs travels in
-// its [State], which the caller stores after each call and passes to the next, so
-// a conversation survives restarts and may go on in another process. Calls for one
-// state must not overlap. An answer that the identity provider gives only once is in the State
-// before anything else is asked of it: the event is [Continue] then, after which the caller
-// stores the State and polls at once.
+// Calls do not wait for the person, and the provider stores nothing between them. All that a conversation
+// needs is in its [State], which the caller stores after each call and passes to the next. So a conversation
+// survives restarts and can continue in another process. Calls with the same state must not overlap. An
+// identity provider may give an answer only once. The adapter then returns a State with that answer and the
+// event [Continue] before it sends a further request: the caller stores the State and polls immediately.
 //
-// # Certificates that are known afterwards
+// # Certificates that are only in answers
 //
-// Of some methods an answer tells the certificate, and nothing before it does. Such a provider
-// ([Traits].Remember) asks the person once more to learn it; the caller keeps the certificate
-// of NeedDigest and names it to Begin the next time. Should the answer then come with another
-// one, NeedDigest comes again. Where a whole CMS is the answer ([Traits].CMS), no certificate
-// is needed.
+// With some methods, nothing but the answer to a signing request has the certificate. Such a provider
+// ([Traits].Remember) sends the person one more request to get it. The caller stores the certificate of
+// NeedDigest and passes it to Begin the next time. If the answer then has another certificate, the provider
+// returns NeedDigest again. If the answer is a CMS ([Traits].CMS), no certificate is needed.
 package idp
 
 import (
@@ -38,129 +34,109 @@ import (
 	"github.com/innsigli/innsigli/ades"
 )
 
-// Method is how the person is reached (spec 3.2).
-type Method string
-
-const (
-	App Method = "IdpApp" // the provider's app
-	SIM Method = "IdpSim" // the electronic ID on the phone's SIM card
-)
-
-// Provider asks people to sign. Its errors are faults of its own or of the way to
-// it, after which the same call may be tried again ([*FaultError] says when); what the person
-// or the provider decided is an [Event]. The State that Sign and Poll return with an error
-// is still to be stored, where it has a Provider; a Begin that failed has begun
-// nothing.
+// Provider asks people to sign. A decision of the person or of the identity provider is an [Event]. An error
+// is a fault of the provider or of the network, after which the caller may repeat the call; a [*FaultError]
+// has the time to wait. If the State that Sign or Poll returns with an error has a Provider, the caller must
+// store it. A Begin that returns an error has not started a conversation.
 type Provider interface {
-	// Traits says what to expect of a method.
+	// Traits describes a method.
 	Traits(Method) Traits
-	// Begin asks for the person's certificate. key names the conversation among the caller's,
-	// and is the Key of its State. known is the certificate kept from an earlier one, or nil.
+	// Begin starts a conversation and asks for the person's certificate. key identifies the conversation among
+	// those of the caller and becomes the Key of its State. known is the certificate that the caller stored after
+	// an earlier conversation, or nil.
 	Begin(ctx context.Context, key string, p Person, t Text, known *x509.Certificate) (State, Event, error)
-	// Sign asks the person to sign. It is called after NeedDigest only.
+	// Sign asks the person to sign. The caller may call it only after NeedDigest.
 	Sign(ctx context.Context, s State, digests []ades.Digest) (State, Event, error)
-	// Poll asks how far it is.
+	// Poll returns the next event of the conversation.
 	Poll(ctx context.Context, s State) (State, Event, error)
 }
 
-// Notifier is a Provider that the identity provider tells when there is news, as by a ping
-// of OpenID CIBA.
+// Notifier is a Provider whose identity provider sends a notification when an answer is available, such as a
+// ping of OpenID CIBA.
 type Notifier interface {
 	Provider
-	// Notification reads what the identity provider sent: which conversation it is about, by
-	// its Key, and whether the sender knows the secret of the conversation with that State.
+	// Notification reads a notification. It returns the Key of the conversation that the notification is about,
+	// and a function that reports whether the sender knows the secret of the conversation with a State.
 	Notification(r *http.Request) (key string, authentic func(State) bool, err error)
 }
 
-// Traits are what callers need to know of a provider's method beforehand.
+// Traits describe a method of a provider.
 type Traits struct {
-	// Algorithm restricts what is signed; zero leaves it to the certificate's key.
+	// Algorithm is the algorithm of digests; zero: any that fits the certificate's key.
 	Algorithm ades.Algorithm
-	// Remember: the certificate of NeedDigest is worth keeping for the next conversation
-	// with the same person and phone, as long as it is valid.
+	// Remember tells the caller to store the certificate of NeedDigest for the next conversation with the same
+	// person and phone, as long as the certificate is valid.
 	Remember bool
-	// CMS: NeedDigest has no certificate, what is signed is the digest of the document by
-	// Algorithm.Hash, and the value is a detached SignedData (RFC 5652) with the certificate
-	// in it.
+	// CMS means that NeedDigest has no certificate, that the digest is that of the document by Algorithm.Hash,
+	// and that the value is a detached SignedData (RFC 5652) that contains the certificate.
 	CMS bool
-	// ByPhone: the phone number alone finds the person, so the certificate may
-	// name another kennitala than Person does.
+	// ByPhone means that the provider finds the person by the phone number alone, so that the certificate may have
+	// another kennitala than Person.
 	ByPhone bool
 }
 
-// Person is who is asked to sign.
-type Person struct {
-	Account   string `json:"account"` // on whose behalf
-	Method    Method `json:"method"`
-	Kennitala string `json:"kennitala"`       // without hyphens
-	Phone     string `json:"phone,omitempty"` // as the client wrote it; for SIM
-}
-
-// Text is what the phone shows.
+// Text is the text that the phone shows.
 type Text struct {
-	Document string `json:"document"` // its name
+	Document string `json:"document"` // the document's name
 	Reason   string `json:"reason"`
 }
 
-// State is a conversation between calls.
+// State is the state of a conversation between calls.
 type State struct {
 	Provider string    `json:"provider"`
 	Version  int       `json:"version"`
-	Key      string    `json:"key"`              // names the conversation: Begin's
-	Public   []byte    `json:"public,omitempty"` // the provider's own
-	Secret   []byte    `json:"secret,omitempty"` // the provider's own; a store for production seals it
+	Key      string    `json:"key"`              // identifies the conversation: the key of Begin
+	Public   []byte    `json:"public,omitempty"` // for the provider alone
+	Secret   []byte    `json:"secret,omitempty"` // for the provider alone; a store for production encrypts it
 	Expires  time.Time `json:"expires"`
 }
 
-// Event is where a conversation stands: [Waiting], [NeedDigest], [Signed] or
-// [Failed]; or [Continue].
+// Event is the outcome of a call: [Waiting], [NeedDigest], [Continue], [Signed] or [Failed]. The last two
+// end the conversation.
 type Event interface{ event() }
 
-// Waiting: the person has not answered.
+// Waiting means that the person has not answered yet.
 type Waiting struct {
-	// Code is the 4-digit verification code that the phone shows, empty while it
-	// is not known.
+	// Code is the verification code of 4 digits that the phone shows; empty while it is not known.
 	Code string
-	// RetryAfter is how long there will be nothing new to hear, where the provider knows;
-	// 0 leaves it to the caller's own interval.
+	// RetryAfter is the time to wait before the next Poll; 0: the caller uses an interval of its own.
 	RetryAfter time.Duration
-	// SlowDown: the provider was asked too often, which the client may hear.
+	// SlowDown means that the provider was polled too often. The caller may tell its client.
 	SlowDown bool
-	// Description is the provider's own words, passed on unchanged; empty: it said none.
+	// Description is the provider's description, unchanged; may be empty.
 	Description string
 }
 
-// NeedDigest: the certificate is known, and Sign can be called.
+// NeedDigest means that the certificate is known and that the caller can call Sign.
 type NeedDigest struct {
 	Certificate *x509.Certificate   // nil with Traits.CMS
-	Chain       []*x509.Certificate // further certificates that the provider gave
-	// Code is the verification code where it is known before the digest, as it is
-	// when the provider's adapter draws it.
+	Chain       []*x509.Certificate // further certificates from the provider
+	// Code is the verification code if it is known before the digest, as when the adapter draws it.
 	Code string
 }
 
-// Signed: the person approved.
+// Signed means that the person approved.
 type Signed struct {
-	Values [][]byte // for the digests of Sign, in their order; ECDSA in DER, with Traits.CMS the CMS
+	Values [][]byte // one for each digest of Sign, in that order: ECDSA in DER; with Traits.CMS the CMS
 }
 
-// Failed: the conversation has ended without a signature.
+// Failed means that the conversation has ended without a signature.
 type Failed struct {
 	Failure
-	// Cause is for the operator's log, where it is not the person's or the provider's decision
-	// that ended it. It tells nothing of persons and no secret. nil: there is no more to say.
+	// Cause is for the operator's log. It is set if neither the person nor the identity provider decided to end
+	// the conversation, and contains neither personal data nor secrets. It may be nil.
 	Cause error
 }
 
-// Continue: the State has what cannot be had again. It is to be stored, and Poll to be called
-// at once.
+// Continue means that the State contains an answer that the identity provider does not give again. The caller
+// must store the State and call Poll immediately.
 type Continue struct {
-	// Answer: it is what the person answered to Sign, so that a request does not expire any
-	// more for want of an answer.
+	// Answer means that it is the person's answer to Sign, so that the caller's request can no longer expire
+	// for lack of an answer.
 	Answer bool
 }
 
-// FaultError is an error of a Provider that says when the same may be tried again.
+// FaultError is an error of a Provider with the time to wait before the call is repeated.
 type FaultError struct {
 	RetryAfter time.Duration
 	Err        error

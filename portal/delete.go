@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/innsigli/innsigli/internal/failpoint"
 	"github.com/innsigli/innsigli/portal/process"
@@ -17,8 +18,18 @@ const deleteTries = 10
 // signature that is under way ends, and nothing of it remains. What happened before is still told, and
 // costs what it costs. [ErrNotFound].
 func (s *Service) Delete(ctx context.Context, account, id string) error {
+	return s.deleteRead(ctx, func() (Process, error) { return s.ofAccount(ctx, account, id) })
+}
+
+// Remove is [Service.Delete] for a process of any account and origin, on behalf of the operator.
+func (s *Service) Remove(ctx context.Context, id string) error {
+	return s.deleteRead(ctx, func() (Process, error) { return s.process(ctx, id) })
+}
+
+// deleteRead deletes the process that a function reads.
+func (s *Service) deleteRead(ctx context.Context, read func() (Process, error)) error {
 	for range deleteTries {
-		p, err := s.ofAccount(ctx, account, id)
+		p, err := read()
 		if err != nil {
 			return err
 		}
@@ -55,6 +66,36 @@ func (s *Service) delete(ctx context.Context, was *Process) error {
 		return errOvertaken
 	}
 	return s.carryOut(ctx, &p, e, effects)
+}
+
+// DeleteEnded deletes processes that ended before the time given, as [Service.Delete] does, and those of all origins. It
+// deletes a batch of them and returns how many it was done with; if there were any, there may be more. A process in
+// which a signature is under way stays until that has ended.
+func (s *Service) DeleteEnded(ctx context.Context, before time.Time) (int, error) {
+	return s.sweepEach(ctx, func(limit int) ([]Process, error) { return s.store.Ended(ctx, before, limit) },
+		func(id string) (bool, error) { return s.deleteEnded(ctx, id, before) })
+}
+
+// deleteEnded deletes a process that ended before a time. If the process did not, it notes when it ended. done reports
+// whether it did either.
+func (s *Service) deleteEnded(ctx context.Context, id string, before time.Time) (done bool, err error) {
+	err = storage.InTx(ctx, s.tx, func(ctx context.Context) error {
+		done = false
+		p, err := s.process(ctx, id)
+		if err != nil || p.Turn != nil {
+			return err
+		}
+		done = true
+		if p.noteEnd(s.now(ctx)); p.EndedAt.IsZero() || !p.EndedAt.Before(before) {
+			return s.save(ctx, p)
+		}
+		effects, err := p.apply(process.Delete{}, s.now(ctx))
+		if err != nil {
+			return err
+		}
+		return s.carryOut(ctx, &p, process.Delete{}, effects)
+	})
+	return done && err == nil, err
 }
 
 // remove removes a process with its document from the store.

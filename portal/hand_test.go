@@ -20,7 +20,7 @@ type hand struct {
 
 func (h *hand) Start(ctx context.Context, in signing.Start) (signing.Started, error) {
 	id := fmt.Sprint(len(h.orders))
-	err := h.s.news.InTx(ctx, func(ctx context.Context) error { return in.Order.Accept(ctx, id) })
+	err := h.s.news.InTx(ctx, func(ctx context.Context) error { return h.s.Begun(ctx, *in.Order, id) })
 	if err == nil {
 		h.orders = append(h.orders, in.Order.ID)
 	}
@@ -34,7 +34,7 @@ func (h *hand) Progress(_ context.Context, request string) (signing.Progress, er
 
 // Cancel ends a request, also one that has ended already.
 func (h *hand) Cancel(ctx context.Context, request string) error {
-	return h.s.Ended(ctx, h.orderOf(request), request)
+	return h.s.Ended(ctx, h.orderOf(request))
 }
 
 func (h *hand) orderOf(request string) string {
@@ -53,6 +53,6 @@ func (h *hand) end(ctx context.Context, request string, by *portal.Person) error
 				return err
 			}
 		}
-		return h.s.Ended(ctx, h.orderOf(request), request)
+		return h.s.Ended(ctx, h.orderOf(request))
 	})
 }

@@ -173,3 +173,9 @@ func (blank) Render(_ context.Context, _ io.ReaderAt, _ int64, _, width, height 
 	draw.Draw(page, page.Rect, image.White, image.Point{}, draw.Src)
 	return page, nil
 }
+
+// update stores a process as it is given.
+func (s *service) update(p portal.Process) {
+	s.t.Helper()
+	s.must(s.db.InTx(s.t.Context(), func(ctx context.Context) error { return s.db.Processes().UpdateProcess(ctx, p) }))
+}

@@ -176,7 +176,7 @@ func TestLinksDiffer(t *testing.T) {
 // TestKennitalaWithHyphen checks that a person is found by a kennitala that a provider writes with a hyphen.
 func TestKennitalaWithHyphen(t *testing.T) {
 	who := normal(Person{Kennitala: firstKennitala[:6] + "-" + firstKennitala[6:]})
-	if who.Kennitala != firstKennitala || idp.NormalKennitala("-") != "" {
+	if who.Kennitala != firstKennitala || idp.NormalizeKennitala("-") != "" {
 		t.Errorf("got %q, want %q", who.Kennitala, firstKennitala)
 	}
 }

@@ -1,5 +1,5 @@
-// Package portal has several people sign one document: signing processes with their
-// participants, from creation to the last signature (spec 4.2 and 4.3).
+// Package portal runs signing processes: several people sign one document, from the creation of the process to the last
+// signature (spec 4.2 and 4.3).
 //
 // # A process
 //
@@ -9,25 +9,39 @@
 //
 // # A signature
 //
-// One participant signs at a time. Who begins takes the process' [Turn], which lasts as long as the
-// signing request does and has a number that no other turn of the process has, so that a signature
-// once given always lands: nobody else appends to the document meanwhile, and what comes of an
-// earlier turn changes nothing. Who begins names the revision of the document that they have read; when
-// another signature has landed since, that is [ErrChanged]. The signature, its event, its mail, its line
-// in the ledger and the end of the turn are one transaction.
+// One participant signs at a time and has the process' [Turn] for as long as the signing request lasts. The turn has a
+// number that no other turn of the process has. A signature that a person gave is always added to the document: no other
+// participant adds one meanwhile, and calls for an earlier turn change nothing. The participant names the revision of
+// the document that they have read; when another signature was added since, that is [ErrChanged].
+//
+// Package signing makes the signature. [Service] calls it, and it calls [Owner] back in the transactions of its own
+// changes:
+//
+//  1. [Service.Sign], or [Service.SignAs] in a sandbox, checks whether the participant may begin, and calls
+//     signing.Service.Start with a signing.Order. The ID of the order has the number of the next turn.
+//  2. The transaction that stores the signing request calls [Owner.Begun], which gives the turn to the participant.
+//  3. Sign returns what the page has to show. The page looks at [Service.Progress]. SignAs waits for the end with
+//     signing.Service.Drive.
+//  4. A job of package signing asks the person's identity provider, and another one completes the signature.
+//  5. The transaction that appends the signature to the document calls [Owner.Signed], which stores the signature in the
+//     process with its event and its mail, and [Owner.Ended], which ends the turn. The ledger counts the signature
+//     in the same transaction.
+//  6. A request without a signature calls [Owner.Ended] alone: the participant may sign again.
+//  7. [Service.Delete] calls signing.Service.Cancel in its transaction, which calls [Owner.Ended].
+//
+// So an Owner is made first, the signing service is given it, and [New] is given both.
 //
 // # A place
 //
-// What a page tells a participant is their [Place], which the link leads to and which is theirs from the
-// first login on: the same person may come back by the link that was used up, or log in to the page.
-// Nothing but a login opens a link; looking at it changes nothing. Who is admitted to a place is for
-// whoever calls [Service.Open], [Service.Sign] and [Service.Decline] to see to.
+// The page of a participant shows their [Place]. A link leads to it, and after the first login it belongs to the person
+// who logged in: the same person may come back by the link that was used up, or log in to the page. Only a login opens a
+// link; looking at it changes nothing. The callers of [Service.Open], [Service.Sign] and [Service.Decline] check who is
+// admitted.
 //
-// # Who does what
+// # Other packages
 //
-// How a signature is made is package signing's concern, of which [Service] is the Owner. What an
-// event goes to, what a signature costs and what a mail looks like are the concerns of whoever meets
-// [Events], [Accounts] and [Mail].
+// [Events] delivers events, [Accounts] knows prices and quotas, and [Mail] sends messages. Each is an interface that
+// the server connects.
 package portal
 
 import (
@@ -127,6 +141,9 @@ type Process struct {
 	Participants []Participant // in the order of the request
 	Turn         *Turn         // who is signing; nil: nobody
 	Turns        int64         // how many there were: the number of the last
+	// EndedAt is when the process ended, as it was last noted: by each change, and soon after the process has expired.
+	// It is zero for a process that waits, and for one that nothing was noted about.
+	EndedAt time.Time
 }
 
 // Participant is a person who takes part in a process.

@@ -40,6 +40,40 @@ func (p *Process) Status(now time.Time) Status { return p.state().Status(now) }
 // WaitsUntil returns the time after which the process expires; zero if it is completed or declined.
 func (p *Process) WaitsUntil() time.Time { return p.state().WaitsUntil() }
 
+// Ended returns when the process ended, as seen at a time; zero if it is waiting then.
+func (p *Process) Ended(now time.Time) time.Time { return p.state().EndedAt(now) }
+
+// noteEnd sets EndedAt to what it is at a time.
+func (p *Process) noteEnd(now time.Time) { p.EndedAt = p.Ended(now) }
+
+// Counts returns how many participants are signers, how many of these have signed, and how many are viewers.
+func (p *Process) Counts() (signers, signed, viewers int) {
+	for i := range p.Participants {
+		switch one := &p.Participants[i]; {
+		case one.Role != Signer:
+			viewers++
+		case one.Signature != nil:
+			signed++
+			fallthrough
+		default:
+			signers++
+		}
+	}
+	return signers, signed, viewers
+}
+
+// NotedStatus returns the status by which lists find the process. It depends on the process alone and not on the time:
+// a process that has expired is Waiting until its EndedAt says that.
+func (p *Process) NotedStatus() Status {
+	switch until := p.WaitsUntil(); {
+	case until.IsZero():
+		return p.Status(until) // declined or completed at any time
+	case p.EndedAt.Equal(until):
+		return Expired
+	}
+	return Waiting
+}
+
 // UnopenedUntil returns the time after which the first unopened link expires; zero if there is none.
 func (p *Process) UnopenedUntil() time.Time { return p.state().UnopenedUntil() }
 
@@ -141,6 +175,6 @@ func personOf(e process.Event) Person {
 
 // normal returns a person whose kennitala has the form in which package process compares it.
 func normal(who Person) Person {
-	who.Kennitala = idp.NormalKennitala(who.Kennitala)
+	who.Kennitala = idp.NormalizeKennitala(who.Kennitala)
 	return who
 }

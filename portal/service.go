@@ -10,7 +10,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// Signing signs documents to order; *signing.Service is one.
+// Signing signs the documents of processes; *signing.Service is one. What each method does is said there.
 type Signing interface {
 	Plan(ctx context.Context, document string, page int, c stamp.Corner, signers int) ([]*signing.Stamp, error)
 	Start(ctx context.Context, in signing.Start) (signing.Started, error)
@@ -86,13 +86,13 @@ type records struct {
 	options   Options
 }
 
-// Owner is the owner of the documents of processes, for package signing: it stores in a process what became of a
-// signature. It may be used by several goroutines, and by several processes on one store.
+// Owner is the part of a portal service that package signing calls: [Owner.Begun], [Owner.Signed] and [Owner.Ended]. It
+// may be used by several goroutines, and by several processes on one store.
 type Owner struct{ records }
 
 var _ signing.Owner = (*Owner)(nil)
 
-// NewOwner returns the owner that the signing service is to have, which [New] is then given.
+// NewOwner returns the owner for the options of the signing service, with which [New] is called then.
 func NewOwner(store Store, tx storage.Transactor, documents storage.Documents, log storage.EvidenceLog, accounts Accounts, options Options) *Owner {
 	if options.KeepKeys <= 0 {
 		options.KeepKeys = defaultKeepKeys
@@ -107,7 +107,7 @@ type Service struct {
 	signing Signing
 }
 
-// New returns a service whose signatures are made by the signing service that has the owner.
+// New returns a service whose signatures are made by the signing service that calls the owner.
 func New(owner *Owner, signing Signing) *Service { return &Service{owner.records, signing} }
 
 func (s *records) now(ctx context.Context) time.Time { return s.options.Now.Now(ctx) }

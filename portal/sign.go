@@ -25,35 +25,36 @@ type Ask struct {
 // [ErrNotFound], [ErrViewer], [ErrAnswered], [ErrNotLoggedIn], [ErrNotWaiting], [ErrTurn],
 // [ErrChanged], and those of signing.Service.Start, such as [*signing.Refusal].
 func (s *Service) Sign(ctx context.Context, processID, participant string, a Ask) (signing.Started, error) {
-	return s.begin(ctx, processID, participant, func(p *Process, request string) (process.Event, idp.Person) {
+	return s.begin(ctx, processID, participant, func(p *Process) (process.Event, idp.Person) {
 		person := idp.Person{Method: a.Method, Phone: a.Phone}
 		if one := p.participant(participant); one != nil && one.Person != nil {
 			person.Kennitala = one.Person.Kennitala
 		}
-		return process.BeginSigning{Participant: participant, Revision: a.Revision, Request: request}, person
+		return process.BeginSigning{Participant: participant, Revision: a.Revision}, person
 	})
 }
 
 // beginTries bounds how often a call finds that another turn has come and gone meanwhile.
 const beginTries = 3
 
-// beginning returns the event by which a participant of a process begins to sign with a request, and the
-// person who is asked.
-type beginning func(p *Process, request string) (process.Event, idp.Person)
-
-// begin checks whether a participant may begin to sign, and starts a signing request, which takes the
-// turn when it is stored.
-func (s *Service) begin(ctx context.Context, processID, participant string, of beginning) (signing.Started, error) {
+// begin checks whether a participant may begin to sign, and starts a signing request, which takes the turn when it
+// is stored. of returns the event by which the participant begins, without the ID of the request, and the person who
+// is asked.
+func (s *Service) begin(ctx context.Context, processID, participant string, of func(p *Process) (process.Event, idp.Person)) (signing.Started, error) {
 	for range beginTries {
 		p, err := s.process(ctx, processID)
 		if err != nil {
 			return signing.Started{}, err
 		}
-		e, person := of(&p, "")
+		e, person := of(&p)
 		if err := p.state().Check(e, s.now(ctx)); err != nil {
 			return signing.Started{}, err
 		}
-		started, err := s.signing.Start(ctx, s.startOf(&p, participant, person, of))
+		o := order{p.ID, participant, p.Turns + 1}
+		started, err := s.signing.Start(ctx, signing.Start{
+			Account: p.Account, Document: p.Document, Name: p.FileName, Person: person, Level: ades.LT,
+			Order: &signing.Order{ID: o.String(), Stamp: p.participant(participant).Stamp, Begin: e},
+		})
 		switch {
 		case errors.Is(err, errOvertaken):
 			continue
@@ -66,30 +67,37 @@ func (s *Service) begin(ctx context.Context, processID, participant string, of b
 	return signing.Started{}, ErrTurn
 }
 
-// startOf returns the start of a signing request for the next turn of a process. The participant gets
-// the turn in the transaction that stores the request, if they may still begin then.
-func (s *Service) startOf(p *Process, participant string, person idp.Person, of beginning) signing.Start {
-	o := order{p.ID, participant, p.Turns + 1}
-	accept := func(ctx context.Context, request string) error {
-		return storage.InTx(ctx, s.tx, func(ctx context.Context) error {
-			p, err := s.process(ctx, o.process)
-			if err != nil {
-				return err
-			}
-			e, _ := of(&p, request)
-			if err := p.state().Check(e, s.now(ctx)); err != nil {
-				return err
-			}
-			if p.Turns+1 != o.number {
-				return errOvertaken
-			}
-			return s.applyTo(ctx, &p, e)
-		})
+// Begun implements [signing.Owner]: the participant gets the turn if the event of the order is admitted. errOvertaken if
+// the turn that the order is for is not the next one any more.
+func (s *Owner) Begun(ctx context.Context, begun signing.Order, request string) error {
+	o, err := parseOrder(begun.ID)
+	if err != nil {
+		return err
 	}
-	return signing.Start{
-		Account: p.Account, Document: p.Document, Name: p.FileName, Person: person, Level: ades.LT,
-		Order: &signing.Order{ID: o.String(), Stamp: p.participant(participant).Stamp, Accept: accept},
+	var e process.Event
+	switch begin := begun.Begin.(type) {
+	case process.BeginSigning:
+		begin.Request = request
+		e = begin
+	case process.BeginSigningAs:
+		begin.Request = request
+		e = begin
+	default:
+		return fmt.Errorf("portal: order %s has no event that begins a signature", begun.ID)
 	}
+	return storage.InTx(ctx, s.tx, func(ctx context.Context) error {
+		p, err := s.process(ctx, o.process)
+		if err != nil {
+			return err
+		}
+		if err := p.state().Check(e, s.now(ctx)); err != nil {
+			return err
+		}
+		if p.Turns+1 != o.number {
+			return errOvertaken
+		}
+		return s.applyTo(ctx, &p, e)
+	})
 }
 
 // Signed implements [signing.Owner]: the signature, its events and mails and the room that it takes.
@@ -123,9 +131,9 @@ func (s *Owner) Signed(ctx context.Context, orderID string, made signing.Signatu
 	return err
 }
 
-// Ended implements [signing.Owner]: it gives the turn back. There is nothing to give back of an earlier
-// one, nor of a process that was deleted.
-func (s *Owner) Ended(ctx context.Context, orderID, _ string) error {
+// Ended implements [signing.Owner]: it ends the turn. It does nothing if the turn is over, or the process was
+// deleted.
+func (s *Owner) Ended(ctx context.Context, orderID string) error {
 	o, err := parseOrder(orderID)
 	if err != nil {
 		return err

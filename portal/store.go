@@ -2,6 +2,7 @@ package portal
 
 import (
 	"context"
+	"iter"
 	"time"
 )
 
@@ -32,6 +33,31 @@ type ProcessStore interface {
 	// Unopened returns up to limit processes of all accounts whose [Process.UnopenedUntil] is not
 	// zero and not after the time given, the earliest first.
 	Unopened(ctx context.Context, until time.Time, limit int) ([]Process, error)
+
+	// ListProcesses returns up to limit processes of a list that come after a position, in the order of their creation: by
+	// [Process.CreatedAt], and by ID those that were created at the same time. It takes no longer for a long list than
+	// for a short one, whatever the status and the position.
+	ListProcesses(ctx context.Context, of Listing, after Position, limit int) ([]Process, error)
+	// Overdue lists the processes of all accounts that have expired before the time given and of which that is not
+	// noted: their [Process.NotedStatus] is Waiting and their [Process.WaitsUntil] is before that time, the earliest
+	// first. Processes that are changed while it runs may be in it or not.
+	Overdue(ctx context.Context, before time.Time) iter.Seq2[Process, error]
+	// Ended returns up to limit processes of all accounts whose [Process.NotedStatus] is not Waiting and whose
+	// [Process.EndedAt], or [Process.CreatedAt] if that is zero, is before the time given, the earliest first.
+	Ended(ctx context.Context, before time.Time, limit int) ([]Process, error)
+}
+
+// Listing chooses processes.
+type Listing struct {
+	Account string
+	Origin  Origin
+	Status  Status // the [Process.NotedStatus]; empty: any
+}
+
+// Position is a place in the order of creation. The zero Position is before every process.
+type Position struct {
+	CreatedAt time.Time
+	ID        string
 }
 
 // KeyStore keeps idempotency keys by client and value.

@@ -12,50 +12,87 @@ import (
 )
 
 const (
-	// linkBatch is of how many processes a sweep erases links, each in a transaction of its own. It
-	// looks behind those that fail, up to mostFailing.
-	linkBatch   = 20
-	mostFailing = 32 * linkBatch
+	// sweepBatch is how many processes a sweep changes, each in a transaction of its own. It looks
+	// behind those that fail, up to mostFailing.
+	sweepBatch  = 20
+	mostFailing = 32 * sweepBatch
 	// keyBatch is how many idempotency keys a sweep forgets, in one transaction.
 	keyBatch = 1000
 )
 
-// Sweep erases the tokens of links that have expired unopened, and forgets idempotency keys that mean
-// nothing any more: a batch of each, whatever becomes of the other. It says how many processes and keys
-// that were; when there were any, there may be more.
+// Sweep erases the tokens of links that have expired unopened, notes which processes have expired, and forgets
+// idempotency keys that mean nothing any more: a batch of each, whatever becomes of the others. It returns how many
+// processes and keys that were; when there were any, there may be more.
 func (s *Service) Sweep(ctx context.Context) (int, error) {
 	links, linksErr := s.sweepLinks(ctx)
+	expired, expiredErr := s.sweepExpired(ctx)
 	keys, keysErr := s.sweepKeys(ctx)
-	return links + keys, errors.Join(linksErr, keysErr)
+	return links + expired + keys, errors.Join(linksErr, expiredErr, keysErr)
 }
 
-// sweepLinks takes the processes one by one, so that one which cannot be changed keeps none of the
-// others: then it looks at more of them. Its error is that of the first.
-func (s *Service) sweepLinks(ctx context.Context) (n int, err error) {
+func (s *Service) sweepLinks(ctx context.Context) (int, error) {
 	// A link is good up to and with its last moment.
 	until := s.now(ctx).Add(-time.Microsecond)
-	failed := make(map[string]bool) // by process
-	for limit := linkBatch; ; limit *= 2 {
-		list, listErr := s.store.Unopened(ctx, until, limit)
-		if listErr != nil {
-			return n, fmt.Errorf("portal: looking for expired links: %w", listErr)
+	return s.sweepEach(ctx, func(limit int) ([]Process, error) { return s.store.Unopened(ctx, until, limit) },
+		func(id string) (bool, error) { err := s.eraseLinks(ctx, id); return err == nil, err })
+}
+
+func (s *Service) sweepExpired(ctx context.Context) (int, error) {
+	before := s.now(ctx)
+	overdue := func(limit int) (list []Process, err error) {
+		for p, err := range s.store.Overdue(ctx, before) {
+			if err != nil {
+				return nil, err
+			}
+			if list = append(list, p); len(list) == limit {
+				break
+			}
 		}
-		for _, p := range list {
-			if failed[p.ID] {
+		return list, nil
+	}
+	return s.sweepEach(ctx, overdue, func(id string) (bool, error) { return s.noteExpired(ctx, id) })
+}
+
+// noteExpired notes that a process has expired, and reports whether it has.
+func (s *Service) noteExpired(ctx context.Context, id string) (expired bool, err error) {
+	err = storage.InTx(ctx, s.tx, func(ctx context.Context) error {
+		p, err := s.process(ctx, id)
+		if err != nil {
+			return err
+		}
+		p.noteEnd(s.now(ctx))
+		expired = p.NotedStatus() != Waiting
+		return s.save(ctx, p)
+	})
+	return expired && err == nil, err
+}
+
+// sweepEach calls do with the processes of a list one by one, so that one which cannot be changed keeps none of the
+// others: then it looks at more of them. do reports whether the process is in the list no more. sweepEach returns how many
+// were done, and the first error.
+func (s *Service) sweepEach(ctx context.Context, list func(limit int) ([]Process, error), do func(id string) (done bool, err error)) (n int, err error) {
+	stay := make(map[string]bool) // by process
+	for limit := sweepBatch; ; limit *= 2 {
+		some, listErr := list(limit)
+		if listErr != nil {
+			return n, fmt.Errorf("portal: looking for processes: %w", listErr)
+		}
+		for _, p := range some {
+			if stay[p.ID] {
 				continue
 			}
-			switch one := s.eraseLinks(ctx, p.ID); {
-			case one == nil:
+			switch done, one := do(p.ID); {
+			case done:
 				n++
 			case errors.Is(one, ErrNotFound): // it was deleted meanwhile
-			case storage.IsTemporary(one), ctx.Err() != nil:
+			case one != nil && (storage.IsTemporary(one) || ctx.Err() != nil):
 				return n, one
 			default:
-				failed[p.ID] = true
+				stay[p.ID] = true
 				err = cmp.Or(err, one)
 			}
 		}
-		if len(failed) == 0 || len(list) < limit || limit >= mostFailing {
+		if len(stay) == 0 || len(some) < limit || limit >= mostFailing {
 			return n, err
 		}
 	}

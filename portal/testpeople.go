@@ -23,12 +23,12 @@ func (s *Service) SignAs(ctx context.Context, account, processID, participant, t
 	if err != nil {
 		return err
 	}
-	who.Kennitala = idp.NormalKennitala(who.Kennitala)
+	who.Kennitala = idp.NormalizeKennitala(who.Kennitala)
 	if _, err := s.ofAccount(ctx, account, processID); err != nil {
 		return err
 	}
-	started, err := s.begin(ctx, processID, participant, func(p *Process, request string) (process.Event, idp.Person) {
-		return process.BeginSigningAs{Participant: participant, Kennitala: who.Kennitala, Ready: ready, Request: request}, who
+	started, err := s.begin(ctx, processID, participant, func(*Process) (process.Event, idp.Person) {
+		return process.BeginSigningAs{Participant: participant, Kennitala: who.Kennitala, Ready: ready}, who
 	})
 	var refusal *signing.Refusal
 	if errors.As(err, &refusal) { // the test person was changed meanwhile

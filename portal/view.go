@@ -10,7 +10,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// View is a process as it is shown at a time.
+// View is a process as it is shown at a time, its EndedAt included.
 type View struct {
 	Process
 	Status       Status
@@ -26,6 +26,7 @@ type ParticipantView struct {
 
 func (p *Process) view(now time.Time) View {
 	v := View{Process: *p, Status: p.Status(now)}
+	v.noteEnd(now)
 	for _, one := range p.Participants {
 		v.Participants = append(v.Participants, p.viewOf(one, now))
 	}
@@ -112,7 +113,9 @@ func (s records) applyTo(ctx context.Context, p *Process, e process.Event) error
 	return s.save(ctx, *p)
 }
 
+// save stores a process that was changed.
 func (s records) save(ctx context.Context, p Process) error {
+	p.noteEnd(s.now(ctx))
 	if err := s.store.UpdateProcess(ctx, p); err != nil {
 		return fmt.Errorf("portal: storing the process: %w", err)
 	}

@@ -116,7 +116,7 @@ func (s *Sandbox) RootPEM() []byte { return s.authority.RootPEM() }
 // Issue certifies a key of somebody who is no user, as those are whom a simulated provider
 // stands for. The chain is the certificate and those above it, up to the root.
 func (s *Sandbox) Issue(name, kennitala string, public crypto.PublicKey) (chain []*x509.Certificate, err error) {
-	cert, err := s.authority.Issue(name, idp.NormalKennitala(kennitala), public, machineTime())
+	cert, err := s.authority.Issue(name, idp.NormalizeKennitala(kennitala), public, machineTime())
 	if err != nil {
 		return nil, err
 	}

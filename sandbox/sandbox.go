@@ -34,6 +34,8 @@ type Store interface {
 	CreateUser(ctx context.Context, u User) error
 	// UpdateUser replaces a user; storage.ErrNotFound, storage.ErrExists.
 	UpdateUser(ctx context.Context, u User) error
+	// DeleteUser removes an account's user; storage.ErrNotFound.
+	DeleteUser(ctx context.Context, account, id string) error
 	// User returns an account's user by ID; storage.ErrNotFound.
 	User(ctx context.Context, account, id string) (User, error)
 	// UserByKennitala and UserByPhone find an account's user; storage.ErrNotFound.
@@ -135,7 +137,7 @@ func (s *Sandbox) certify(u *User, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	cert, err := s.authority.Issue(u.CertifiedName, idp.NormalKennitala(u.Kennitala), key.Public(), now)
+	cert, err := s.authority.Issue(u.CertifiedName, idp.NormalizeKennitala(u.Kennitala), key.Public(), now)
 	if err != nil {
 		return err
 	}

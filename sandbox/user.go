@@ -46,13 +46,13 @@ type Profile struct {
 // apply changes the user and says whether the certificate has to be issued anew:
 // it names the current kennitala (spec 6.3).
 func (u *User) apply(p Profile) (certificate bool) {
-	before := idp.NormalKennitala(u.Kennitala)
+	before := idp.NormalizeKennitala(u.Kennitala)
 	set(&u.FullName, p.FullName)
 	set(&u.Kennitala, p.Kennitala)
 	set(&u.Phone, p.Phone)
 	set(&u.Delay, p.Delay)
 	set(&u.Action, p.Action)
-	return idp.NormalKennitala(u.Kennitala) != before
+	return idp.NormalizeKennitala(u.Kennitala) != before
 }
 
 func set[T any](field *T, value *T) {

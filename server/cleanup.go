@@ -23,7 +23,7 @@ type cleanupTask struct {
 }
 
 // cleanupTasks are the retention table (spec 7.2). Documents are not in it: one goes with the
-// delivery of its request, or with its process, which stays until it is deleted.
+// delivery of its request, or with its process.
 func (s *Server) cleanupTasks() []cleanupTask {
 	b := s.config.Backend
 	inTx := func(what string, do func(context.Context) (int, error)) func(context.Context) (int, error) {
@@ -48,7 +48,13 @@ func (s *Server) cleanupTasks() []cleanupTask {
 		})},
 		{"access tokens", s.accounts.Sweep},
 		{"busy signals", s.signals.Sweep},
-		{"links of processes that expired unopened, and their idempotency keys", s.processes.Sweep},
+		{"expired links of processes, expired processes, and idempotency keys", s.processes.Sweep},
+		{"processes that ended", func(ctx context.Context) (int, error) {
+			if s.config.Retention.Processes == (Period{}) {
+				return 0, nil // they stay until they are deleted
+			}
+			return s.processes.DeleteEnded(ctx, s.config.Retention.Processes.before(time.Now()))
+		}},
 		{"what the signing page remembers", inTx("records of the signing page", func(ctx context.Context) (int, error) {
 			return b.Pages().DeleteRecords(ctx, time.Now(), cleanupBatch)
 		})},

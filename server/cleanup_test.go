@@ -131,3 +131,43 @@ func TestCleanupGoesOnUntilNothingIsLeft(t *testing.T) {
 		t.Errorf("%d entries are left, %v", len(entries), err)
 	}
 }
+
+// Processes stay, unless [retention] has a time for those that ended.
+func TestCleanupOfProcesses(t *testing.T) {
+	for _, period := range []Period{{}, {Rest: 30 * day}} {
+		store := filepath.Join(t.TempDir(), "store.db")
+		synctest.Test(t, func(t *testing.T) {
+			s, db := newServer(t, store, func(c *Config) { c.Retention.Processes = period })
+			a, err := s.accounts.CreateAccount(t.Context(), "Example Ltd.")
+			if err != nil {
+				t.Fatal(err)
+			}
+			ref, err := db.Documents().Create(t.Context(), bytes.NewReader([]byte("a document")), 1<<20)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = db.InTx(t.Context(), func(ctx context.Context) error {
+				p := portal.Process{ID: "process", Account: a.ID, Origin: portal.API, CreatedAt: now(), Document: ref.ID, Participants: []portal.Participant{invited("one", portal.Signer)}}
+				return errors.Join(db.Documents().Keep(ctx, ref.ID), db.Processes().CreateProcess(ctx, p))
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, step := range []struct {
+				after time.Duration
+				want  bool
+			}{{0, true}, {portal.InvitationTime + time.Second, true}, {30*day - 2*time.Second, true}, {2 * time.Second, period == Period{}}} {
+				time.Sleep(step.after)
+				s.cleanup(t.Context())
+				_, err := db.Processes().Process(t.Context(), "process")
+				document, documentErr := db.Documents().Open(t.Context(), ref.ID)
+				if documentErr == nil {
+					document.Close()
+				}
+				if there(t, err) != step.want || there(t, documentErr) != step.want {
+					t.Errorf("%v after %v: %v, %v", period, step.after, err, documentErr)
+				}
+			}
+		})
+	}
+}

@@ -91,8 +91,6 @@ type Config struct {
 	// OperatorSocket is the path of a socket for the commands of the server's operator (see package
 	// server/operator), which only the server's user can connect to; empty: there is none.
 	OperatorSocket string
-	// OperatorFolder is the folder in which the backend has documents, for the backups of operators; empty: none.
-	OperatorFolder string
 
 	// DrainDelay is how long a server that is to stop still takes requests, while /readyz tells load balancers to send
 	// it none.
@@ -190,6 +188,9 @@ type Retention struct {
 	IdempotencyKeys  Period // 24 hours
 	DeliveryAttempts Period // to webhooks, and events that were given up: 14 days
 	Evidence         Period // 10 years
+	// Processes is for how long processes stay that were completed or declined, or have expired, with their documents;
+	// zero: until they are deleted.
+	Processes Period
 }
 
 // Period is a length of time in the calendar: years are as long as they are, and days have 24 hours.
@@ -209,6 +210,7 @@ func (r Retention) withDefaults() Retention {
 		IdempotencyKeys:  cmp.Or(r.IdempotencyKeys, Period{Rest: day}),
 		DeliveryAttempts: cmp.Or(r.DeliveryAttempts, Period{Rest: 14 * day}),
 		Evidence:         cmp.Or(r.Evidence, Period{Years: 10}),
+		Processes:        r.Processes,
 	}
 }
 

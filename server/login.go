@@ -126,9 +126,9 @@ func (l OpenIDLogin) reason(err error) error {
 	switch {
 	case errors.Is(err, login.ErrExpired):
 		return page.ErrTimeout
-	case errors.Is(err, login.ErrForeign):
+	case errors.Is(err, login.ErrMismatch):
 		return page.ErrForeignAnswer
-	case errors.Is(err, login.ErrMethod), errors.Is(err, login.ErrNoKennitala), errors.Is(err, login.ErrTwoPeople):
+	case errors.Is(err, login.ErrMethod), errors.Is(err, login.ErrNoKennitala), errors.Is(err, login.ErrKennitalaMismatch):
 		return page.ErrRefusedLogin
 	}
 	if l.Refusal != nil {

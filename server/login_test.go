@@ -115,10 +115,10 @@ func TestRefusedLoginsAreLogged(t *testing.T) {
 		}
 	}
 	l, log := loginsOf(t)
-	if err := l.meaning(login.ErrForeign); !errors.Is(err, page.ErrForeignAnswer) || log.Len() > 0 {
+	if err := l.meaning(login.ErrMismatch); !errors.Is(err, page.ErrForeignAnswer) || log.Len() > 0 {
 		t.Errorf("%v, log %q", err, log)
 	}
-	for _, refused := range []error{login.ErrMethod, login.ErrNoKennitala, login.ErrTwoPeople} {
+	for _, refused := range []error{login.ErrMethod, login.ErrNoKennitala, login.ErrKennitalaMismatch} {
 		l, log := loginsOf(t)
 		if err := l.meaning(refused); !errors.Is(err, page.ErrRefusedLogin) || log.Len() == 0 {
 			t.Errorf("%v, log %q", err, log)

@@ -170,7 +170,7 @@ func (t testPeople) TestPerson(ctx context.Context, owner, id string) (p idp.Per
 	if err != nil {
 		return p, false, err
 	}
-	p = idp.Person{Account: owner, Method: idp.App, Kennitala: idp.NormalKennitala(u.Kennitala), Phone: u.Phone}
+	p = idp.Person{Account: owner, Method: idp.App, Kennitala: idp.NormalizeKennitala(u.Kennitala), Phone: u.Phone}
 	return p, u.Action == sandbox.Success && u.Delay == 0, nil
 }
 

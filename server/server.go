@@ -125,7 +125,12 @@ func (s *Server) assemble(ctx context.Context) (err error) {
 		s.renderer = pdfium.New(pdfium.Options{})
 	}
 	s.assembleSigning()
-	s.observer.Metrics.WatchJobs(b.Jobs().NextDue, s.kindNames())
+	s.observer.Metrics.WatchJobs(b.Jobs(), s.kindNames())
+	if file, ok := b.(interface {
+		Room() (size, free int64, err error)
+	}); ok {
+		s.observer.Metrics.WatchRoom(file.Room)
+	}
 	if err = s.listen(); err != nil {
 		return err
 	}
@@ -198,17 +203,38 @@ func (s *Server) assembleSigning() {
 		o.TestPeople = testPeople{b.Sandbox()}
 	}
 	owner := portal.NewOwner(sealed.Processes(b.Processes(), c.MasterKey), s.tx, b.Documents(), b.EvidenceLog(), operator.Terms{Service: s.accounts}, o)
-	sources := s.people.sources(c.Sources)
-	options := s.people.options
+	options := c.signingOptions(s.people, now)
+	sources := options.Sources
 	options.Renderer = s.renderer
 	options.Sources = func() ades.Sources { return s.observer.Sources(sources()) }
-	options.AllowDigitalSignature = c.AllowDigitalSignature
 	options.OnStep = s.logStep
 	options.SingleProcess = bucketsOf(b) == nil
-	options.Keep = c.Retention.requests(now)
 	options.Owner, options.Ledger = owner, s.accounts
 	s.signing = signing.New(sealed.Requests(b.Requests(), c.MasterKey), s.tx, b.Documents(), b.Jobs(), b.EvidenceLog(), s.observer.Provider(s.people.provider), s.signals, options)
 	s.processes = portal.New(owner, s.signing)
+}
+
+// signingOptions returns the options of the signing service that depend on the configuration alone.
+func (c Config) signingOptions(p people, now time.Time) signing.Options {
+	options := p.options
+	options.Sources = p.sources(c.Sources)
+	options.AllowDigitalSignature = c.AllowDigitalSignature
+	options.Keep = c.Retention.requests(now)
+	return options
+}
+
+// NewSigning returns the signing service of a configuration without a server, for a command that uses
+// [signing.Service.Recover]. It needs the Environment, Backend, MasterKey, Provider, Sources, AllowDigitalSignature and
+// Retention of the configuration. The caller closes it.
+func NewSigning(ctx context.Context, c Config) (*signing.Service, error) {
+	c.Retention, c.Log = c.Retention.withDefaults(), slog.New(slog.DiscardHandler)
+	p, err := c.people(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := c.Backend
+	signals := busysignal.New(b.BusySignals(), b, busysignal.Options{})
+	return signing.New(sealed.Requests(b.Requests(), c.MasterKey), b, b.Documents(), b.Jobs(), b.EvidenceLog(), p.provider, signals, c.signingOptions(p, time.Now())), nil
 }
 
 // logStep logs a step of a signing request, which is found in the log by its pollingId. Those that come with each poll
@@ -218,6 +244,9 @@ func (s *Server) logStep(ctx context.Context, step signing.Step) {
 	level, attributes := s.config.RequestLevel, []slog.Attr{slog.String("pollingId", step.Request), slog.String("step", step.Name)}
 	if step.Code != "" {
 		attributes = append(attributes, slog.String("errorCode", string(step.Code)))
+	}
+	if step.Reason != "" {
+		attributes = append(attributes, slog.String("reason", step.Reason))
 	}
 	if step.Note != "" {
 		level, attributes = slog.LevelDebug, append(attributes, slog.String("call", step.Note))
@@ -456,11 +485,10 @@ func (s *Server) Run(ctx context.Context) error {
 	})
 	if s.operatorListener != nil {
 		o := operator.New(s.config.Backend, operator.Options{
-			DocumentFolder: s.config.OperatorFolder, Webhooks: s.hooks, Processes: s.processes,
-			PaymentMethod: new(s.config.Environment == Sandbox),
+			Webhooks: s.hooks, Processes: s.processes, Signing: s.signing, PaymentMethod: new(s.config.Environment == Sandbox),
 		})
 		group.Go(func() error {
-			return front.Serve(running, s.operatorListener, nil, o.Handler(running), s.config.Log)
+			return front.Serve(running, s.operatorListener, nil, o.Handler(), s.config.Log)
 		})
 	}
 	if s.listener != nil {
@@ -548,12 +576,16 @@ func (s *Server) runner() queue.Runner {
 		Jobs:  s.config.Backend.Jobs(),
 		Tx:    s.tx,
 		Kinds: kinds,
-		Failed: func(ctx context.Context, kind string, err error) {
-			if kind == "" {
+		Alone: bucketsOf(s.config.Backend) == nil,
+		Failed: func(ctx context.Context, job storage.Job, err error) {
+			if job.ID == "" {
 				s.config.Log.ErrorContext(ctx, "the store failed", "error", err)
 				return
 			}
-			s.config.Log.ErrorContext(ctx, "a job failed", "kind", kind, "error", err)
+			s.config.Log.ErrorContext(ctx, "a job failed", "kind", job.Kind, "job", job.ID, "attempt", job.Attempt, "failures", job.Failures+1, "error", err)
+		},
+		Parked: func(ctx context.Context, job storage.Job) {
+			s.config.Log.ErrorContext(ctx, "a job was parked: see innsigli job show", "kind", job.Kind, "job", job.ID, "failures", job.Failures+1)
 		},
 	}
 }
@@ -564,21 +596,19 @@ func (s *Server) kinds() (all []queue.Kind) {
 	// many may, and those of one account may well be all there are. Each live request of a process
 	// is one every two seconds.
 	for name, do := range s.signing.Handlers() {
-		k := queue.Kind{Name: name, Do: do, Concurrency: 128, PerGroup: 64}
-		if name == signing.DriveKind { // each is short: another server soon goes on for one that died
-			k.Lease = 30 * time.Second
-		}
-		all = append(all, k)
+		all = append(all, queue.Kind{Name: name, Do: do, Concurrency: 128, PerGroup: 64, MaxAttempts: signing.MaxAttempts(name)})
 	}
 	for _, w := range s.hooks.Work() {
-		all = append(all, queue.Kind{Name: w.Kind, DoThen: w.Do, Concurrency: w.Concurrency, PerGroup: w.PerGroup, Lease: w.Lease})
+		all = append(all, queue.Kind{
+			Name: w.Kind, DoThen: w.Do, Concurrency: w.Concurrency, PerGroup: w.PerGroup, Timeout: w.Timeout, MaxAttempts: w.MaxAttempts,
+		})
 	}
 	if s.mailer == nil {
-		return append(all, queue.Kind{Name: notify.ProcessKind, Do: s.noMail().Drop})
+		return append(all, queue.Kind{Name: notify.ProcessKind, Do: s.noMail().Drop, MaxAttempts: notify.MaxAttempts})
 	}
 	return append(all,
-		queue.Kind{Name: notify.MessageKind, Do: s.queue.Send, PerGroup: 8},
-		queue.Kind{Name: notify.ProcessKind, DoThen: s.mailer.Send, Concurrency: 16, PerGroup: 8})
+		queue.Kind{Name: notify.MessageKind, Do: s.queue.Send, PerGroup: 8, MaxAttempts: notify.MaxAttempts},
+		queue.Kind{Name: notify.ProcessKind, DoThen: s.mailer.Send, Concurrency: 16, PerGroup: 8, MaxAttempts: notify.MaxAttempts})
 }
 
 func (s *Server) kindNames() (names []string) {

@@ -196,8 +196,22 @@ const (
 func (sess *session) postpone(ctx context.Context, cause error, d draft) error {
 	now := sess.now(ctx)
 	waited := now.Sub(cmp.Or(sess.r.SignedAt, sess.r.Expires))
+	keep := func(ctx context.Context, r *Request) error {
+		if d == nil {
+			return nil
+		}
+		return d.keep(ctx, sess.documents, r)
+	}
 	if waited > sess.r.completeFor() {
-		return errors.Join(sess.fail(ctx, incomplete), sess.notifyPostponed(ctx, cause))
+		end := func(ctx context.Context, r *Request) error { return sess.giveUp(ctx, r, cause) }
+		err := sess.store(ctx, func(ctx context.Context, r *Request) error { return errors.Join(keep(ctx, r), end(ctx, r)) })
+		if errors.Is(err, storage.ErrFull) { // there may be room for less
+			err = sess.store(ctx, end)
+		}
+		if isFaultOfSource(cause) {
+			cause = nil
+		}
+		return errors.Join(err, cause)
 	}
 	pause := min(max(waited/4, retryAfter), retrySeldom)
 	if errors.Is(cause, errCutShort) {
@@ -205,28 +219,27 @@ func (sess *session) postpone(ctx context.Context, cause error, d draft) error {
 	}
 	err := sess.store(ctx, func(ctx context.Context, r *Request) error {
 		r.NextTry = whole(now.Add(pause))
-		if d == nil {
-			return nil
-		}
-		return d.keep(ctx, sess.documents, r)
+		return keep(ctx, r)
 	})
 	return errors.Join(err, sess.notifyPostponed(ctx, cause))
 }
 
-var incomplete = idp.Failure{Code: idp.InternalError, Description: "The signature could not be completed: what a timestamp authority or a revocation service says about it was not to be had."}
-
 // notifyPostponed reports a fault of a source as a step and returns nil. It returns every other cause.
 func (sess *session) notifyPostponed(ctx context.Context, cause error) error {
-	if !slices.ContainsFunc(faultsOfSources, func(fault error) bool { return errors.Is(cause, fault) }) {
+	if !isFaultOfSource(cause) {
 		return cause
 	}
 	sess.report(ctx, Step{Request: sess.id, Name: "signature.postponed", Err: cause})
 	return nil
 }
 
-// faultsOfSources are the errors of attempts for which a source of validation data is responsible. A
-// chain that is missing or expired is that of a timestamp authority or a responder: the signer's has
-// been checked by then.
+// isFaultOfSource reports whether a source of validation data is responsible for the error of an attempt.
+func isFaultOfSource(err error) bool {
+	return slices.ContainsFunc(faultsOfSources, func(fault error) bool { return errors.Is(err, fault) })
+}
+
+// faultsOfSources are the errors of attempts for which a source is responsible. A chain that is missing or
+// expired is that of a timestamp authority or a responder: the signer's has been checked by then.
 var faultsOfSources = []error{
 	ades.ErrTimestamp, ades.ErrNoRevocation, ades.ErrUnavailable, ades.ErrRevoked, ades.ErrNoChain, ades.ErrOutsideValidity,
 }

@@ -298,11 +298,19 @@ func (sess *session) fail(ctx context.Context, f idp.Failure) error {
 	return sess.store(ctx, func(ctx context.Context, r *Request) error { return sess.failed(ctx, r, f) })
 }
 
-// failed is the change that ends the request with a failure. No poll ends a request whose failure
-// repeats, so the busy signal is freed here.
+// failed is the change that ends the request with a failure. A value that the person may have given is not a
+// signature of the document, and is not kept.
 func (sess *session) failed(ctx context.Context, r *Request, f idp.Failure) error {
+	r.Value = nil
+	return sess.failedFor(ctx, r, f, failedEntry{})
+}
+
+// failedFor ends the request with a failure and records it. No poll ends a request whose failure repeats, so
+// the busy signal is freed here.
+func (sess *session) failedFor(ctx context.Context, r *Request, f idp.Failure, e failedEntry) error {
 	r.fail(f)
-	err := sess.record(ctx, r, failedEntryKind, failedEntry{Provider: r.State.Provider, Code: f.Code})
+	e.Provider, e.Code = r.State.Provider, f.Code
+	err := sess.record(ctx, r, failedEntryKind, e)
 	switch {
 	case r.ordered(): // it is not polled
 		err = errors.Join(err, sess.end(ctx, r))

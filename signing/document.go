@@ -63,6 +63,10 @@ type draft interface {
 	fresh() []string
 	// complete makes the signed document the request's.
 	complete(ctx context.Context, documents storage.Documents, r *Request) error
+	// signed returns the document as it is with the changes.
+	signed() *io.SectionReader
+	// rebase drops what was added to the stored document since the signature was prepared.
+	rebase()
 	// keep stores the draft for the next attempt.
 	keep(ctx context.Context, documents storage.Documents, r *Request) error
 }

@@ -17,7 +17,7 @@ import (
 
 // The kinds of entries in the evidence log about a request (spec 7.3). Each entry is recorded in the
 // transaction of the change that it is about. A request has one entry of a kind, except for
-// signature.prepared: a person whose certificate has changed is asked again.
+// signature.prepared, since a person whose certificate has changed is asked again, and signature.recovered.
 const (
 	askedEntryKind     = "signature.asked"     // the provider will be asked to ask the person
 	preparedEntryKind  = "signature.prepared"  // the digest was made, and will be given to the provider
@@ -25,6 +25,7 @@ const (
 	completedEntryKind = "signature.completed" // the signed document is stored
 	failedEntryKind    = "signature.failed"    // there will be no signature
 	deliveredEntryKind = "signature.delivered" // the client has the document; no facts
+	recoveredEntryKind = "signature.recovered" // an operator has completed it after signature.failed or signature.abandoned
 	abandonedEntryKind = "signature.abandoned" // the client did not poll for the result, or the order was cancelled
 )
 
@@ -76,6 +77,14 @@ type completedEntry struct {
 type failedEntry struct {
 	Provider string        `json:"provider,omitempty"` // if it answered
 	Code     idp.ErrorCode `json:"code"`               // of spec 3.7; empty for an error that the service does not know
+	Reason   string        `json:"reason,omitempty"`   // why the signature that the person gave could not be completed
+	cause    error         // of that, for the log alone
+}
+
+// recoveredEntry has the facts of signature.recovered.
+type recoveredEntry struct {
+	Level   string `json:"level"`
+	content        // of the signed document
 }
 
 // abandonedEntry has the facts of signature.abandoned.
@@ -92,7 +101,7 @@ func (s *Service) record(ctx context.Context, r *Request, kind string, facts any
 	step := Step{Request: r.ID, Name: kind}
 	switch f := facts.(type) {
 	case failedEntry:
-		step.Code = f.Code
+		step.Code, step.Reason, step.Err = f.Code, f.Reason, f.cause
 	case completedEntry:
 		step.Level = f.Level
 	}
@@ -179,8 +188,10 @@ type Step struct {
 	Code idp.ErrorCode // with signature.failed
 	// Level is that of the signature, such as "LT", with signature.completed.
 	Level string
-	Note  string // with provider.asked: the call, and what it came to
-	Err   error  // with provider.failed and signature.postponed
+	Note  string // with provider.asked: the call and its outcome
+	// Reason says which sources kept a signature from being completed, with signature.failed.
+	Reason string
+	Err    error // with provider.failed and signature.postponed, and with signature.failed if it has a Reason
 }
 
 func (s *Service) report(ctx context.Context, step Step) {

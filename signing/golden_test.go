@@ -5,6 +5,7 @@ import (
 	"crypto"
 	"encoding/json"
 	"maps"
+	"os"
 	"reflect"
 	"slices"
 	"testing"
@@ -85,12 +86,13 @@ var goldenFacts = map[string]any{
 	},
 	madeEntryKind:      madeEntry{[]byte("value"), "0042", goldenTime, goldenTime.Add(time.Minute)},
 	completedEntryKind: completedEntry{ades.LTA.String(), content{"02fd", 2048}},
-	failedEntryKind:    failedEntry{"provider", idp.UserCancelled},
+	failedEntryKind:    failedEntry{Provider: "provider", Code: idp.InternalError, Reason: "the OCSP responder at ocsp.example refused the request"},
+	recoveredEntryKind: recoveredEntry{ades.LT.String(), content{"03fc", 4096}},
 	deliveredEntryKind: struct{}{},
 	abandonedEntryKind: abandonedEntry{Waiting},
 }
 
-// Facts that version 1 recorded are made the same way, and are read.
+// Facts of version 2 are made the same way, and are read; so are those that version 1 recorded.
 func TestGoldenFacts(t *testing.T) {
 	if diff := cmp.Diff(testenv.Constants(t, "string", "EntryKind"), slices.Sorted(maps.Keys(goldenFacts))); diff != "" {
 		t.Errorf("kinds of entries -, with an example +:\n%s", diff)
@@ -109,13 +111,30 @@ func TestGoldenFacts(t *testing.T) {
 	for _, entry := range store.entries {
 		encoded[entry.Kind] = entry.Facts
 	}
+	readFacts(t, testenv.SameAsGoldenJSON(t, "testdata/facts-2.golden.json", encoded), goldenFacts)
+
+	content, err := os.ReadFile("testdata/facts-1.golden.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first map[string]json.RawMessage
+	if err := json.Unmarshal(content, &first); err != nil {
+		t.Fatal(err)
+	}
+	want := maps.Clone(goldenFacts)
+	want[failedEntryKind] = failedEntry{Provider: "provider", Code: idp.UserCancelled}
+	readFacts(t, first, want)
+}
+
+func readFacts(t *testing.T, encoded map[string]json.RawMessage, want map[string]any) {
+	t.Helper()
 	all := cmp.Exporter(func(reflect.Type) bool { return true })
-	for kind, facts := range testenv.SameAsGoldenJSON(t, "testdata/facts-1.golden.json", encoded) {
-		got := reflect.New(reflect.TypeOf(goldenFacts[kind]))
+	for kind, facts := range encoded {
+		got := reflect.New(reflect.TypeOf(want[kind]))
 		if err := json.Unmarshal(facts, got.Interface()); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(goldenFacts[kind], got.Elem().Interface(), all); diff != "" {
+		if diff := cmp.Diff(want[kind], got.Elem().Interface(), all); diff != "" {
 			t.Errorf("%s -want +got:\n%s", kind, diff)
 		}
 	}

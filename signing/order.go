@@ -22,20 +22,24 @@ type Order struct {
 	// calls for this order from those for an earlier one.
 	ID    string
 	Stamp *Stamp // as [Service.Plan] planned it; nil: the signature is not visible
-	// Accept is called in the transaction that stores the request, with the ID of the request. The owner
-	// accepts no other order for the document before this one has ended. [Service.Start] returns its error.
-	Accept func(ctx context.Context, request string) error
+	// Begin is passed to [Owner.Begun] and not stored. It is for the owner's conditions for the order.
+	Begin any
 }
 
-// Owner has documents that are signed to order. Its methods join the transaction of their context, which may
-// be run more than once.
+// Owner has documents that are signed to order. The service calls its methods in the transactions of the changes
+// that they report, which may be run more than once. They join the transaction of their context. An error rolls it
+// back.
 type Owner interface {
-	// Signed is called in the transaction that appends the signature to the document. An error rolls that
-	// back: with [ErrUnwanted] the request ends without a signature, with another error it is tried again.
+	// Begun is called in the transaction that stores the request of an order. After an error there is no
+	// request, and [Service.Start] returns the error. After nil, the owner accepts no other order for the
+	// document until Ended is called for this one.
+	Begun(ctx context.Context, o Order, request string) error
+	// Signed is called in the transaction that appends the signature to the document. After [ErrUnwanted] the
+	// request ends without a signature, after another error it is tried again.
 	Signed(ctx context.Context, order string, s Signature) error
-	// Ended is called once for an order that was accepted, in the transaction in which its request ends,
-	// after Signed if that was called. Signed is not called after it.
-	Ended(ctx context.Context, order, request string) error
+	// Ended is called once for an order that has begun, in the transaction in which its request ends, after
+	// Signed if there is a signature. Neither is called for the order again.
+	Ended(ctx context.Context, order string) error
 }
 
 // Signature is a signature of a person under the document of an order.
@@ -56,8 +60,11 @@ type Ledger interface {
 // noOwner is the Owner of a service that has none.
 type noOwner struct{}
 
+var errNoOwner = errors.New("signing: order for a service without an owner")
+
+func (noOwner) Begun(context.Context, Order, string) error      { return errNoOwner }
 func (noOwner) Signed(context.Context, string, Signature) error { return ErrUnwanted }
-func (noOwner) Ended(context.Context, string, string) error     { return nil }
+func (noOwner) Ended(context.Context, string) error             { return nil }
 
 // orderCompleteFor is how long the service tries to complete the signature of an order, which no client waits
 // for in a call: the signature is put into the document also after a long outage of a source of validation
@@ -74,10 +81,10 @@ func (r *Request) completeFor() time.Duration {
 	return completeFor
 }
 
-// order has the owner accept the order of a request, and stores the job that drives it. It returns the
+// order tells the owner that the request of an order begins, and stores the job that drives it. It returns the
 // identity of the document, which no other request signs from then on.
 func (s *Service) order(ctx context.Context, r *Request, o *Order) (found content, err error) {
-	if err := o.Accept(ctx, r.ID); err != nil {
+	if err := s.options.Owner.Begun(ctx, *o, r.ID); err != nil {
 		return found, err
 	}
 	if err := s.enqueue(ctx, DriveKind, r, r.CreatedAt.Add(s.options.Interval)); err != nil {

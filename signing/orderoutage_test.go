@@ -137,7 +137,7 @@ func TestOrderDuringAnOutageWithoutEnd(t *testing.T) {
 		o.tells(property, "accepted", "ended")
 		o.tells(id, unsettled...)
 		o.wantSignatures(0)
-		o.remembered(id)
+		o.keptForRecovery(id)
 		out.cut(nil, nil)
 		if got := o.drive(o.mustOrder()); got.Failure != nil {
 			t.Errorf("%+v", got)

@@ -3,6 +3,7 @@ package signing_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,18 +31,20 @@ func TestUnwantedSignature(t *testing.T) {
 	o.wantNoJobs()
 }
 
-// A service without an Owner takes no orders to an end.
+// A service without an Owner takes no orders.
 func TestOrderWithoutAnOwner(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t)
 	o := newOrders(t, p, signing.Options{})
 	o.service = onStore(t, o.db, p, signing.Options{IgnoreInterval: true})
-	id := o.mustOrder()
-	if got := o.drive(id); !got.Done || got.Failure == nil {
-		t.Errorf("%+v", got)
+	if _, err := o.order(); err == nil || !strings.Contains(err.Error(), "without an owner") {
+		t.Error(err)
 	}
-	o.tells(id, unsettled...)
-	o.wantSignatures(0)
+	if kinds := o.allKinds(); len(kinds) != 0 || p.calls != 0 {
+		t.Errorf("%v, %d calls", kinds, p.calls)
+	}
+	o.wantNoJobs()
+	o.wantThere([]string{o.document}, true)
 }
 
 // What else keeps the owner from taking a signature does not last.
@@ -128,7 +131,11 @@ func TestOrderThatNobodyDrives(t *testing.T) {
 			if got := o.progress(id); !got.Done || got.Failure == nil {
 				t.Errorf("%+v", got)
 			}
-			o.remembered(id)
+			if given {
+				o.keptForRecovery(id)
+			} else {
+				o.remembered(id)
+			}
 			o.tells(property, "accepted", "ended")
 			if kinds := o.kinds(id); slices.Contains(kinds, "ledger") || kinds[len(kinds)-1] != last {
 				t.Errorf("%v", kinds)

@@ -1,7 +1,6 @@
 package signing_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -41,11 +40,8 @@ func TestOrdersRefusedAtTheStart(t *testing.T) {
 			p := test.phone(t)
 			p.begin = func() (idp.Event, error) { return test.begin, test.err }
 			o := newOrders(t, p, signing.Options{})
-			_, err := o.order(func(in *signing.Start) {
-				if test.taken {
-					in.Order.Accept = func(context.Context, string) error { return errTaken }
-				}
-			})
+			o.owner.taken = test.taken
+			_, err := o.order()
 			if !test.is(err) {
 				t.Error(err)
 			}

@@ -29,6 +29,7 @@ type owner struct {
 	log     storage.EvidenceLog
 	objects func() error // to a signature; nil: it does not
 	ends    func()       // while an order ends; nil: nothing
+	taken   bool         // it accepts no order
 }
 
 // property is what the owner's entries are about.
@@ -39,8 +40,11 @@ func (o *owner) note(ctx context.Context, kind string, facts any) error {
 	return errors.Join(err, o.log.Record(ctx, storage.Entry{Subject: property, Account: account, Kind: kind, At: time.Now(), Facts: encoded}))
 }
 
-// accept accepts one order at a time.
-func (o *owner) accept(ctx context.Context, order string) error {
+// Begun implements [signing.Owner]: it accepts one order at a time.
+func (o *owner) Begun(ctx context.Context, order signing.Order, _ string) error {
+	if o.taken {
+		return errTaken
+	}
 	entries, err := o.log.Entries(ctx, property)
 	if err != nil {
 		return err
@@ -48,7 +52,7 @@ func (o *owner) accept(ctx context.Context, order string) error {
 	if n := len(entries); n > 0 && entries[n-1].Kind != "ended" {
 		return errTaken
 	}
-	return o.note(ctx, "accepted", order)
+	return o.note(ctx, "accepted", order.ID)
 }
 
 // Signed implements [signing.Owner].
@@ -62,7 +66,7 @@ func (o *owner) Signed(ctx context.Context, order string, s signing.Signature) e
 }
 
 // Ended implements [signing.Owner].
-func (o *owner) Ended(ctx context.Context, order, request string) error {
+func (o *owner) Ended(ctx context.Context, order string) error {
 	if o.ends != nil {
 		o.ends()
 	}
@@ -127,7 +131,7 @@ func (o *orders) order(change ...func(*signing.Start)) (signing.Started, error) 
 	in := signing.Start{
 		Account: account, Document: o.document, Name: "contract.pdf", Level: ades.LT,
 		Person: idp.Person{Method: idp.App, Kennitala: kennitala},
-		Order:  &signing.Order{ID: id, Accept: func(ctx context.Context, _ string) error { return o.owner.accept(ctx, id) }},
+		Order:  &signing.Order{ID: id},
 	}
 	for _, c := range change {
 		c(&in)
@@ -198,7 +202,7 @@ func (o *orders) progress(id string) signing.Progress {
 func (o *orders) wantNoJobs() {
 	o.t.Helper()
 	for kind := range o.Handlers() {
-		if due, err := o.db.Jobs().NextDue(o.t.Context(), kind); !errors.Is(err, storage.ErrNotFound) {
+		if due, err := o.db.Jobs().NextDue(o.t.Context(), kind); err != nil || len(due) > 0 {
 			o.t.Errorf("%s is due at %v, %v", kind, due, err)
 		}
 	}

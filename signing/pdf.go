@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
@@ -50,7 +52,7 @@ func (pdfFormat) draft(_ context.Context, _ *session, blob storage.Blob, encoded
 	if err != nil {
 		return nil, err
 	}
-	return &pdfDraft{Blob: blob, prepared: p, doc: document(blob)}, nil
+	return &pdfDraft{Blob: blob, prepared: p, stored: blob.Size(), doc: document(blob)}, nil
 }
 
 func (pdfFormat) failure(err error) *idp.Failure {
@@ -73,6 +75,7 @@ func (pdfFormat) failure(err error) *idp.Failure {
 type pdfDraft struct {
 	storage.Blob
 	prepared  *pades.Pending
+	stored    int64          // length of the document without the revisions
 	doc       pades.Document // with the revisions
 	revisions []storage.Revision
 }
@@ -83,7 +86,15 @@ func (d *pdfDraft) signer(value []byte) (ades.SignerIdentity, error) {
 
 func (d *pdfDraft) base() (prepared, stored int64) {
 	prepared, _ = d.prepared.Base()
-	return prepared, d.Size()
+	return prepared, d.stored
+}
+
+func (d *pdfDraft) signed() *io.SectionReader { return io.NewSectionReader(d.doc, 0, d.doc.Size) }
+
+func (d *pdfDraft) rebase() {
+	d.stored, _ = d.prepared.Base()
+	d.doc.Size = d.stored
+	d.doc.Hashed = slices.DeleteFunc(d.doc.Hashed, func(m pades.Midstate) bool { return m.Offset > d.stored })
 }
 
 func (d *pdfDraft) sign(ctx context.Context, value []byte, t ades.Timestamper) error {

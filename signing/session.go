@@ -142,8 +142,9 @@ func (sess *session) release(ctx context.Context) error {
 	return err
 }
 
-// end ends the request: it deletes its documents, jobs, signature value and conversation, and frees
-// the busy signal. The record itself stays.
+// end ends the request: it frees the busy signal, and deletes the jobs, documents and the conversation of the
+// request. The record itself stays. If a signature could not be completed, its document and value stay with the
+// record, for [Service.Recover].
 func (s *Service) end(ctx context.Context, r *Request) error {
 	if r.Phase == Ended {
 		return nil
@@ -151,18 +152,29 @@ func (s *Service) end(ctx context.Context, r *Request) error {
 	if err := s.dropJobs(ctx, r); err != nil {
 		return err
 	}
+	if r.Phase == Complete {
+		r.Value = nil
+	}
 	r.Phase, r.Lease = Ended, r.Lease.released()
-	documents := r.documents()
-	r.Stamp, r.Pending, r.Value, r.Draft, r.State.Public, r.State.Secret = nil, nil, nil, nil, nil, nil
-	if err := s.deleteAll(ctx, documents); err != nil {
-		return err
+	r.State.Public, r.State.Secret = nil, nil
+	if !r.recoverable() {
+		if err := s.purge(ctx, r); err != nil {
+			return err
+		}
 	}
 	return s.free(ctx, r)
 }
 
+// purge deletes the documents of a request and the parts of its record that signing needs.
+func (s *Service) purge(ctx context.Context, r *Request) error {
+	documents := r.documents()
+	r.Stamp, r.Pending, r.Value, r.Draft = nil, nil, nil, nil
+	return s.deleteAll(ctx, documents)
+}
+
 // dropJobs drops the jobs that complete or drive the request.
 func (s *Service) dropJobs(ctx context.Context, r *Request) (err error) {
-	if r.Value != nil && r.Phase != Complete {
+	if !r.SignedAt.IsZero() && r.Phase != Complete {
 		err = s.jobs.DropUnique(ctx, r.completionKind(), r.ID)
 	}
 	if r.ordered() {
@@ -185,15 +197,20 @@ func (s *Service) free(ctx context.Context, r *Request) (err error) {
 		err = s.busy.Release(ctx, r.BusySignal, r.ID)
 	}
 	if r.ordered() {
-		err = errors.Join(err, s.options.Owner.Ended(ctx, r.Order, r.ID))
+		err = errors.Join(err, s.options.Owner.Ended(ctx, r.Order))
 	}
 	return err
 }
 
-// remove ends a request and deletes its record.
+// remove ends a request and deletes its record, with a value and a document that were kept.
 func (s *Service) remove(ctx context.Context, r Request) error {
 	if err := errors.Join(s.recordAbandoned(ctx, &r), s.end(ctx, &r)); err != nil {
 		return err
+	}
+	if r.recoverable() {
+		if err := s.purge(ctx, &r); err != nil {
+			return err
+		}
 	}
 	return s.store.DeleteRequest(ctx, r.ID)
 }

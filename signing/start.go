@@ -68,7 +68,7 @@ func (r *Refusal) Error() string { return "signing: the identity provider refuse
 // stamp.ReadPage and of finding a place, and stamp.ErrImage; without one, a document that cannot be
 // signed fails later. The documents of a start that failed are deleted.
 //
-// The start of an order also returns the error of [Order.Accept], and [ErrFinished] when the order is
+// The start of an order also returns the error of [Owner.Begun], and [ErrFinished] when the order is
 // cancelled meanwhile. Its document is never deleted.
 func (s *Service) Start(ctx context.Context, in Start) (Started, error) {
 	b := startInput{Start: in}

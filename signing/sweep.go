@@ -67,8 +67,9 @@ func (s *Service) abandon(ctx context.Context, r Request) error {
 	if r.Phase == Starting {
 		return s.remove(ctx, r)
 	}
-	if r.ordered() { // Progress must not report a signature
-		r.Failure = &incomplete
+	if r.ordered() || r.Phase == Signed { // Progress must not report a signature
+		f := incomplete(nil)
+		r.Failure = &f
 	}
 	if err := errors.Join(s.recordAbandoned(ctx, &r), s.end(ctx, &r)); err != nil {
 		return err
@@ -82,32 +83,35 @@ const unfinishedFor = 24 * time.Hour
 
 // Sweep deletes a batch of requests that are older than [Options.Keep], and ends a batch of those that have not
 // ended within a day. Requests whose signature may still be completed stay, and so do those of orders whose
-// signature is being completed. Sweep returns how many requests it deleted or ended; unless that is 0, there
-// may be more.
+// signature is being completed. Requests that [Service.Recover] can complete stay for [Options.Keep] after their
+// end. Sweep returns how many requests it deleted or ended; unless that is 0, there may be more.
 func (s *Service) Sweep(ctx context.Context) (n int, err error) {
 	err = s.inTx(ctx, func(ctx context.Context) error {
 		now := s.now(ctx)
-		old, err := s.expiredRequests(ctx, now, s.store.RequestsBefore, s.options.Keep)
+		old, err := s.expiredRequests(ctx, now, s.store.RequestsBefore, s.options.Keep, func(r *Request) bool {
+			return s.promised(r, now) || s.keptForRecovery(r, now)
+		})
 		if err = errors.Join(err, each(ctx, old, s.remove)); err != nil {
 			return err
 		}
-		unfinished, err := s.expiredRequests(ctx, now, s.store.Unfinished, unfinishedFor)
+		unfinished, err := s.expiredRequests(ctx, now, s.store.Unfinished, unfinishedFor, func(r *Request) bool {
+			return s.promised(r, now) || r.completing()
+		})
 		n = len(old) + len(unfinished)
 		return errors.Join(err, each(ctx, unfinished, s.abandon))
 	})
 	return n, err
 }
 
-// expiredRequests returns up to a batch of requests of a list that are older than age and may be deleted or
-// ended.
-func (s *Service) expiredRequests(ctx context.Context, now time.Time, list func(context.Context, time.Time, int) ([]Request, error), age time.Duration) ([]Request, error) {
+// expiredRequests returns up to a batch of requests of a list that are older than age, except those that stay.
+func (s *Service) expiredRequests(ctx context.Context, now time.Time, list func(context.Context, time.Time, int) ([]Request, error), age time.Duration, stays func(r *Request) bool) ([]Request, error) {
 	for limit := batch; ; limit *= 2 {
 		found, err := list(ctx, now.Add(-age), limit)
 		if err != nil {
 			return nil, err
 		}
 		all := len(found) < limit || limit >= mostBehind
-		found = slices.DeleteFunc(found, func(r Request) bool { return s.promised(&r, now) || r.completing() })
+		found = slices.DeleteFunc(found, func(r Request) bool { return stays(&r) })
 		if all || len(found) > 0 {
 			return found, nil
 		}

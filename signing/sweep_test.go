@@ -126,15 +126,15 @@ func TestSweepDropsTheJob(t *testing.T) {
 		o.cut(errTSADown, nil)
 		id := s.atLevel(ades.LT)
 		s.pending(id, "no timestamp")
-		if _, err := s.db.Jobs().NextDue(t.Context(), "signing.complete"); err != nil {
-			t.Fatal(err)
+		if due, err := s.db.Jobs().NextDue(t.Context(), "signing.complete"); err != nil || len(due) != 1 {
+			t.Fatalf("due %v, %v", due, err)
 		}
 		time.Sleep(25 * time.Hour)
 		if n, err := s.Sweep(t.Context()); n != 1 || err != nil {
 			t.Errorf("swept %d, %v", n, err)
 		}
-		s.remembered(id)
-		if due, err := s.db.Jobs().NextDue(t.Context(), "signing.complete"); !errors.Is(err, storage.ErrNotFound) {
+		s.keptForRecovery(id)
+		if due, err := s.db.Jobs().NextDue(t.Context(), "signing.complete"); err != nil || len(due) > 0 {
 			t.Errorf("there is a job at %v, %v", due, err)
 		}
 		s.tells(id, "signature.asked", "signature.prepared", "signature.made", "signature.abandoned")

@@ -126,13 +126,18 @@ func (d *xmlDraft) change(revisions ...xades.Revision) {
 }
 
 func (d *xmlDraft) finish(ctx context.Context, documents storage.Documents) (c content, err error) {
-	ref, err := documents.Create(ctx, io.NewSectionReader(d.doc, 0, d.doc.Size), d.doc.Size, storedHash)
+	ref, err := documents.Create(ctx, d.signed(), d.doc.Size, storedHash)
 	if err != nil {
 		return c, fmt.Errorf("signing: storing the signed document: %w", err)
 	}
 	d.created = ref.ID
 	return contentOf(ref.Sums[0], ref.Size), nil
 }
+
+func (d *xmlDraft) signed() *io.SectionReader { return io.NewSectionReader(d.doc, 0, d.doc.Size) }
+
+// rebase does nothing: orders, whose documents grow, have no XML.
+func (d *xmlDraft) rebase() {}
 
 func (d *xmlDraft) fresh() []string { return []string{d.created} }
 

@@ -42,6 +42,8 @@ var (
 	ErrTooLarge = errors.New("storage: document too large")
 	// ErrLeaseLost: the job's lease ran out and another has taken it, or the job is gone.
 	ErrLeaseLost = errors.New("storage: lease lost")
+	// ErrInWork: a server has the job's lease.
+	ErrInWork = errors.New("storage: the job is in work")
 	// ErrUnavailable: the store cannot be reached just now, and the call may be made again
 	// later. Whether a transaction that ends with it was committed may not be known.
 	ErrUnavailable = errors.New("storage: not available")

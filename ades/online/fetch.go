@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/pki/ocsp"
+	"github.com/innsigli/innsigli/internal/pki/tsp"
 )
 
 const (
@@ -114,10 +116,43 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 // asUnavailable adds [ades.ErrUnavailable] to errors that may be temporary.
 func asUnavailable(err error) error {
 	var status *statusError
-	if errors.As(err, &status) && !status.isTemporary() || errors.Is(err, ErrAddress) || errors.Is(err, errRedirect) {
+	switch {
+	case errors.As(err, &status) && !status.isTemporary() || errors.Is(err, ErrAddress) || errors.Is(err, errRedirect):
 		return err
+	case status != nil:
+		return fmt.Errorf("%w: %w", ades.ErrUnavailable, err)
 	}
-	return fmt.Errorf("%w: %w", ades.ErrUnavailable, err)
+	return &unreachableError{err}
+}
+
+// unreachableError is an error of the connection to a server: no answer came, or not all of it.
+type unreachableError struct{ err error }
+
+func (e *unreachableError) Error() string { return fmt.Sprintf("%v: %v", ades.ErrUnavailable, e.err) }
+
+func (e *unreachableError) Unwrap() []error { return []error{ades.ErrUnavailable, e.err} }
+
+// sourceError returns the error of a source at an address.
+func sourceError(kind ades.SourceKind, address string, err error) *ades.SourceError {
+	return &ades.SourceError{Kind: kind, Address: redactURL(address), Failure: failureOf(err), Err: err}
+}
+
+// failureOf classifies the error of a source.
+func failureOf(err error) ades.SourceFailure {
+	var (
+		unreachable *unreachableError
+		status      *statusError
+		noToken     *tsp.StatusError
+		noStatus    *ocsp.StatusError
+	)
+	switch {
+	case errors.As(err, &unreachable), errors.Is(err, ErrAddress), errors.Is(err, errURL),
+		errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return ades.SourceUnreachable
+	case errors.As(err, &status), errors.As(err, &noToken), errors.As(err, &noStatus), errors.Is(err, errRedirect):
+		return ades.SourceRefused
+	}
+	return ades.SourceInvalid
 }
 
 // redactURL returns an address without user information and query, for use in errors: both may be

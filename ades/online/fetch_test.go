@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"crypto"
+	"crypto/x509"
 	"errors"
 	"io"
+	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -236,3 +238,53 @@ func (s *slowReader) Read([]byte) (int, error) {
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+// TestSourceError checks the kind, the address and the failure in the errors of each source.
+func TestSourceError(t *testing.T) {
+	refusal := []byte{0x30, 9, 0x30, 7, 2, 1, 2, 3, 2, 5, 0x20} // rejection, badRequest
+	for name, row := range map[string]struct {
+		serve http.HandlerFunc // nil: no server listens
+		want  ades.SourceFailure
+	}{
+		"down":       {nil, ades.SourceUnreachable},
+		"cut off":    {cutOff(9), ades.SourceUnreachable},
+		"403":        {status(403), ades.SourceRefused},
+		"503":        {status(503), ades.SourceRefused},
+		"redirect":   {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "file:///", http.StatusFound) }, ades.SourceRefused},
+		"garbage":    {body([]byte("<html>")), ades.SourceInvalid},
+		"too long":   {body(make([]byte, smallLimit+1)), ades.SourceInvalid},
+		"no content": {body(nil), ades.SourceInvalid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(row.serve)
+			defer server.Close()
+			if row.serve == nil {
+				server.Close()
+			}
+			address := strings.Replace(server.URL, "http://", "http://user:secret@", 1) + "/?key=secret"
+			check := func(kind ades.SourceKind, want ades.SourceFailure, err error) {
+				t.Helper()
+				got := new(ades.SourceError)
+				if !errors.As(err, &got) || got.Kind != kind || got.Failure != want || got.Address != server.URL+"/" || strings.Contains(err.Error(), "secret") {
+					t.Errorf("%s: got %+v, %v, want %s", kind, got, err, want)
+				}
+			}
+			client := http.DefaultClient
+			_, err := (&TSA{URL: address}).Timestamp(t.Context(), crypto.SHA256, make([]byte, 32))
+			check(ades.TimestampAuthority, row.want, err)
+			cert := &x509.Certificate{SerialNumber: big.NewInt(1), IssuingCertificateURL: []string{address}}
+			_, err = (&Issuers{Client: client}).Issuers(t.Context(), cert)
+			check(ades.IssuerCertificate, row.want, err)
+			cert = &x509.Certificate{SerialNumber: big.NewInt(1), CRLDistributionPoints: []string{address}}
+			_, err = (&Revocation{Client: client}).Revocation(t.Context(), cert, cert, time.Time{})
+			check(ades.CRLServer, row.want, err)
+		})
+	}
+	server := httptest.NewServer(body(refusal))
+	defer server.Close()
+	_, err := (&TSA{URL: server.URL}).Timestamp(t.Context(), crypto.SHA256, make([]byte, 32))
+	got := new(ades.SourceError)
+	if !errors.As(err, &got) || got.Failure != ades.SourceRefused {
+		t.Errorf("a refusal of the authority: %+v, %v", got, err)
+	}
+}

@@ -34,7 +34,7 @@ func (i *Issuers) Issuers(ctx context.Context, cert *x509.Certificate) ([]*x509.
 		if err == nil {
 			return found, nil
 		}
-		errs = append(errs, fmt.Errorf("%s: %w", redactURL(address), err))
+		errs = append(errs, sourceError(ades.IssuerCertificate, address, err))
 	}
 	if len(errs) > 0 {
 		return nil, fmt.Errorf("online: issuer of %s: %w", ades.Identify(cert), errors.Join(errs...))

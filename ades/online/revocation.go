@@ -52,6 +52,7 @@ type certStatus struct {
 
 // statusSource is an address and the method that asks it.
 type statusSource struct {
+	kind    ades.SourceKind
 	address string
 	ask     func(ctx context.Context, address string, q statusRequest) (certStatus, error)
 }
@@ -74,7 +75,7 @@ func (r *Revocation) Revocation(ctx context.Context, cert, issuer *x509.Certific
 		case err == nil:
 			return found.data, nil
 		}
-		errs = append(errs, fmt.Errorf("%s: %w", redactURL(source.address), err))
+		errs = append(errs, sourceError(source.kind, source.address, err))
 		if ctx.Err() != nil {
 			break // the caller gave up
 		}
@@ -87,10 +88,10 @@ func (r *Revocation) Revocation(ctx context.Context, cert, issuer *x509.Certific
 func (r *Revocation) sources(cert *x509.Certificate) []statusSource {
 	var all []statusSource
 	for _, address := range httpAddresses(cert.OCSPServer) {
-		all = append(all, statusSource{address, r.queryOCSP})
+		all = append(all, statusSource{ades.OCSPResponder, address, r.queryOCSP})
 	}
 	for _, address := range httpAddresses(cert.CRLDistributionPoints) {
-		all = append(all, statusSource{address, r.queryCRL})
+		all = append(all, statusSource{ades.CRLServer, address, r.queryCRL})
 	}
 	return all
 }

@@ -48,7 +48,7 @@ type InOrder []ades.Timestamper
 func (t *TSA) Timestamp(ctx context.Context, h crypto.Hash, sum []byte) ([]byte, error) {
 	token, err := t.timestamp(ctx, h, sum)
 	if err != nil {
-		return nil, fmt.Errorf("%w from %s: %w", ades.ErrTimestamp, redactURL(t.URL), err)
+		return nil, fmt.Errorf("%w from %w", ades.ErrTimestamp, sourceError(ades.TimestampAuthority, t.URL, err))
 	}
 	return token, nil
 }

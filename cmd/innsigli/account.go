@@ -21,6 +21,7 @@ type accountCommand struct {
 	Quota         accountQuota         `cmd:"" help:"Set the document storage of an account."`
 	Admins        accountAdmins        `cmd:"" help:"Show, or set, who gets mail when there is trouble."`
 	Statement     accountStatement     `cmd:"" help:"What an account owes for a month."`
+	Delete        accountDelete        `cmd:"" help:"Delete an account with all that belongs to it."`
 }
 
 func (accountCommand) Help() string {
@@ -57,7 +58,11 @@ func (c accountList) Run(ctx context.Context, s streams) error {
 			return err
 		}
 		return table(s.stdout, "ACCOUNT\tPAYMENT METHOD\tQUOTA\tSTORED\tSIGNATURES\tCREATED\tNAME", accounts, func(a account.Account) string {
-			return fmt.Sprintf("%s\t%s\t%d\t%d\t%d\t%s\t%s", a.ID, onOff(a.PaymentMethod), a.Quota, a.Stored, a.Signatures, a.CreatedAt.Format("2006-01-02"), a.Name)
+			name := a.Name
+			if !a.ClosedAt.IsZero() {
+				name += " (closed: type account delete again)"
+			}
+			return fmt.Sprintf("%s\t%s\t%d\t%d\t%d\t%s\t%s", a.ID, onOff(a.PaymentMethod), a.Quota, a.Stored, a.Signatures, a.CreatedAt.Format("2006-01-02"), name)
 		})
 	})
 }
@@ -203,5 +208,50 @@ func printCSV(w io.Writer, s statementLine) error {
 	return csv.NewWriter(w).WriteAll([][]string{
 		{"account", "name", "month", "signingApi", "portalApi", "signatures", "free", "price", "amount", "currency"},
 		{s.Account, s.Name, s.Month, number(s.Signing), number(s.Portal), number(s.Signatures), number(s.Free), number(s.Price), number(s.Amount), s.Currency},
+	})
+}
+
+type accountDelete struct {
+	storeFlag
+	Account string `arg:"" help:"ID of the account."`
+	DryRun  bool   `help:"Count what would be deleted, and change nothing."`
+	Force   bool   `help:"End signing requests that are under way; what comes of them is lost."`
+}
+
+func (accountDelete) Help() string {
+	return "Deletes the account, its API clients and tokens, signing processes and requests with their documents, jobs, webhook subscriptions with their log, busy signals, sandbox users and the ledger. First it closes the account: its clients can call nothing any more. If it breaks off, type it again, and it goes on. It refuses while signing requests are under way or were not fetched, unless --force is given.\n\nWhat stays: the evidence log, for as long as [retention] says. It keeps a statement of each month, which the ledger was for (\"innsigli evidence export --request ACCOUNT\"). The kept certificates of people and what the signing page remembers of visitors belong to no account: they are encrypted or hashed, and expire. Backups that were made before have everything. " + worksWhileServing + "\n\nExample: innsigli account delete 0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11 --dry-run --store bolt:innsigli.db"
+}
+
+func (c accountDelete) Run(ctx context.Context, s streams) error {
+	return c.operate(ctx, func(o operator.Operator) error {
+		var done operator.AccountContent
+		err := o.DeleteAccount(ctx, c.Account, operator.Deletion{DryRun: c.DryRun, Force: c.Force}, func(so operator.AccountContent) error {
+			done = so
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		what := "deleted"
+		if c.DryRun {
+			what = "would delete"
+		}
+		_, err = fmt.Fprintf(s.stdout, `%s account %s:
+clients                %d
+tokens                 %d
+idempotency keys       %d
+processes              %d
+signing requests       %d
+  of these under way   %d
+webhook subscriptions  %d
+attempts at delivery   %d
+events given up        %d
+jobs                   %d
+busy signals           %d
+sandbox users          %d
+ledger lines           %d
+`, what, c.Account, done.Clients, done.Tokens, done.Keys, done.Processes, done.Requests, done.UnderWay, done.Subscriptions,
+			done.Attempts, done.Dropped, done.Jobs, done.Signals, done.Users, done.Lines)
+		return err
 	})
 }

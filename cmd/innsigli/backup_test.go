@@ -2,30 +2,30 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"io"
-	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
-	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/server/config"
 	"github.com/innsigli/innsigli/server/operator"
 )
 
-// A backup of a store in use has its documents, also when they are deleted afterwards.
+// A backup of a store in use has its documents, also when they are deleted afterwards, and tar makes a store of it.
 func TestBackupHasTheDocuments(t *testing.T) {
 	s := served(t)
 	id := s.keep(t, document)
-	copied := config.Store{Path: s.store.Path + ".copy", Documents: s.store.Path + ".copy" + documentsSuffix}
+	archive, folder := s.store.Path+".tar", t.TempDir()
 	var talk bytes.Buffer
-	if status := run(t.Context(), []string{"backup", "--store", "bolt:" + s.store.Path, "-o", copied.Path}, io.Discard, &talk); status != done {
+	if status := run(t.Context(), []string{"backup", "--store", "bolt:" + s.store.Path, "-o", archive}, io.Discard, &talk); status != done {
 		t.Fatalf("exit status %d: %s", status, &talk)
 	}
 	s.remove(t, id)
-	db, err := copied.Open(t.Context(), "")
+	if out, err := exec.CommandContext(t.Context(), "tar", "-xf", archive, "-C", folder).CombinedOutput(); err != nil {
+		t.Fatalf("tar: %v: %s", err, out)
+	}
+	db, err := config.Store{Path: filepath.Join(folder, filepath.Base(s.store.Path))}.Open(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,51 +41,15 @@ func TestBackupHasTheDocuments(t *testing.T) {
 	}
 }
 
-// The files of deleted documents stay for as long as somebody is connected who holds them.
-func TestHoldEndsWithItsConnection(t *testing.T) {
-	s := served(t)
-	id := s.keep(t, document)
-	documents, release, err := operator.NewClient(s.store.Socket()).Hold(t.Context())
-	if err != nil || documents != s.store.Documents {
-		t.Fatalf("the documents are in %q, %v", documents, err)
-	}
-	s.remove(t, id)
-	path := filepath.Join(documents, id)
-	if _, err := os.Stat(path); err != nil {
-		t.Errorf("while it is held: %v", err)
-	}
-	release()
-	testenv.Wait(t, "the end of the file", func() bool {
-		_, err := os.Stat(path)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			t.Fatal(err)
-		}
-		return err != nil
-	})
-}
-
-// breaksOff is a store whose backup ends in the middle.
-type breaksOff struct{ *operator.Service }
-
-func (breaksOff) Backup(_ context.Context, w io.Writer) error {
-	_, err := w.Write([]byte("the beginning"))
-	return errors.Join(err, io.ErrUnexpectedEOF)
-}
-
-// copyStops is one whose documents are not where they are said to be.
-type copyStops struct{ *operator.Service }
-
-func (o copyStops) Hold(ctx context.Context) (string, func(), error) {
-	documents, release, err := o.Service.Hold(ctx)
-	return documents + ".elsewhere", release, err
-}
-
-// A backup that breaks off leaves nothing that could be taken for one.
+// A backup that breaks off leaves nothing that could be taken for one, also when a server makes it.
 func TestBackupThatBreaksOff(t *testing.T) {
 	s := served(t)
-	s.keep(t, document)
-	for name, o := range map[string]operator.Operator{"in the file": breaksOff{s.operator()}, "in the documents": copyStops{s.operator()}} {
-		out := s.store.Path + ".copy"
+	id := s.keep(t, document)
+	if err := os.Truncate(filepath.Join(s.store.Path+".documents", id), 1); err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]operator.Operator{"in this process": s.operator(), "in the server": operator.NewClient(s.store.Socket())} {
+		out := s.store.Path + ".tar"
 		if err := (backupCommand{Out: out}).copy(t.Context(), streams{io.Discard, io.Discard}, o); err == nil {
 			t.Errorf("%s: no error", name)
 		}
@@ -99,8 +63,8 @@ func TestBackupThatBreaksOff(t *testing.T) {
 // Of two backups to one name one is refused, and the other is whole.
 func TestTwoBackups(t *testing.T) {
 	s := served(t)
-	id := s.keep(t, []byte("a document"))
-	c := backupCommand{Out: filepath.Join(t.TempDir(), "copy.db")}
+	s.keep(t, []byte("a document"))
+	c := backupCommand{Out: filepath.Join(t.TempDir(), "copy.tar")}
 	o := s.operator()
 	quiet := streams{io.Discard, io.Discard}
 	errs := make(chan error, 2)
@@ -111,7 +75,7 @@ func TestTwoBackups(t *testing.T) {
 	if (one == nil) == (other == nil) {
 		t.Errorf("the backups: %v, %v, want one refused", one, other)
 	}
-	if content, err := os.ReadFile(filepath.Join(c.Out+documentsSuffix, id)); err != nil || string(content) != "a document" {
-		t.Errorf("the document of the backup: %q, %v", content, err)
+	if content, err := os.ReadFile(c.Out); err != nil || !bytes.Contains(content, []byte("a document")) {
+		t.Errorf("the archive has %d bytes without the document, %v", len(content), err)
 	}
 }

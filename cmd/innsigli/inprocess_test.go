@@ -44,7 +44,7 @@ func startInProcess(t *testing.T, in config.Store) *inProcess {
 	s.renderer = pdfium.New(pdfium.Options{Cache: os.Getenv(cacheVariable)})
 	s.Server, err = server.New(t.Context(), server.Config{
 		Environment: server.Sandbox, Backend: s.db, MasterKey: s.keys, Renderer: s.renderer, Webhooks: server.Webhooks{AllowPrivate: true},
-		Listen: "127.0.0.1:0", OperatorSocket: in.Socket(), OperatorFolder: in.Documents,
+		Listen: "127.0.0.1:0", OperatorSocket: in.Socket(),
 		Limits: server.Limits{Client: server.Unlimited, Address: server.Unlimited}, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -73,11 +73,10 @@ func (s *inProcess) client(t *testing.T) *client {
 	return (&sandboxProcess{sandboxReady: sandboxReady{BaseURL: s.BaseURL()}}).signIn(t)
 }
 
-// served is a sandbox whose store has a folder of documents.
+// served is a sandbox on a store of its own.
 func served(t *testing.T) *inProcess {
 	t.Helper()
-	folder := shortFolder(t)
-	return startInProcess(t, config.Store{Path: filepath.Join(folder, "store.db"), Documents: filepath.Join(folder, "documents")})
+	return startInProcess(t, config.Store{Path: filepath.Join(shortFolder(t), "store.db")})
 }
 
 // keep stores a document.
@@ -102,5 +101,5 @@ func (s *inProcess) remove(t *testing.T, id string) {
 
 // operator works on the store in this process.
 func (s *inProcess) operator() *operator.Service {
-	return operator.New(s.db, operator.Options{DocumentFolder: s.store.Documents})
+	return operator.New(s.db, operator.Options{})
 }

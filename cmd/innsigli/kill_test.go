@@ -43,21 +43,6 @@ func TestKilled(t *testing.T) {
 	}.run(t)
 }
 
-// Documents in a folder are files beside the transactions. INNSIGLI_KILLS_FOLDER says how
-// often each death is tried.
-func TestKilledWithAFolder(t *testing.T) {
-	testenv.Slow(t, "servers die, and others wait for what they had in hand")
-	t.Parallel()
-	killing{
-		times: "INNSIGLI_KILLS_FOLDER",
-		store: func(t *testing.T, folder string) string {
-			return "bolt:" + filepath.Join(folder, "store.db") + "?documents=" + filepath.Join(folder, "documents")
-		},
-		alone:  true,
-		offset: 1,
-	}.run(t)
-}
-
 // On Postgres the lease that the server had lasts until it runs out, for another may have
 // it. INNSIGLI_KILLS_POSTGRES says how often each death is tried.
 func TestKilledOnPostgres(t *testing.T) {

@@ -62,11 +62,13 @@ type cli struct {
 	Account  accountCommand  `cmd:"" help:"Accounts of the service."`
 	Client   clientCommand   `cmd:"" help:"API clients of an account."`
 	Process  processCommand  `cmd:"" help:"Signing processes."`
+	Signing  signingCommand  `cmd:"" help:"Signing requests that failed."`
 	Webhook  webhookCommand  `cmd:"" help:"Webhooks: their log, what was given up, and the keys that sign them."`
+	Job      jobCommand      `cmd:"" help:"Jobs: what servers do in the background, and what of it has failed."`
 	Mail     mailCommand     `cmd:"" help:"Mail to people."`
-	Store    storeCommand    `cmd:"" help:"Move everything to another store."`
+	Store    storeCommand    `cmd:"" help:"Move everything to another store, or give free room back."`
 	Backup   backupCommand   `cmd:"" help:"Copy a store of the form bolt:PATH, also while a server runs."`
-	Migrate  migrateCommand  `cmd:"" help:"Make or change the tables of a database for this version."`
+	Migrate  migrateCommand  `cmd:"" help:"Bring a store of an earlier version to this one."`
 	Evidence evidenceCommand `cmd:"" help:"The evidence log: who was asked for which signature."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 	Compile  compileCommand  `cmd:"" hidden:"" name:"compile-renderer"`

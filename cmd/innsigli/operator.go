@@ -25,12 +25,17 @@ const worksWhileServing = "This works while a server runs on the same store, too
 
 // operate calls f on the store, through its server when one is running.
 func (c storeFlag) operate(ctx context.Context, f func(operator.Operator) error) error {
+	return c.operateOr(ctx, f, func(s config.Store) error { return withStore(ctx, s, f) })
+}
+
+// operateOr calls f if a server is running that has the store locked, and else open, which opens the store.
+func (c storeFlag) operateOr(ctx context.Context, f func(operator.Operator) error, open func(config.Store) error) error {
 	s, err := config.ParseStore(c.Store)
 	if err != nil {
 		return err
 	}
 	if s.InPostgres() {
-		return withStore(ctx, s, f)
+		return open(s)
 	}
 	if _, err := os.Stat(s.Path); err != nil {
 		return fmt.Errorf("opening the store: %w", err)
@@ -39,7 +44,7 @@ func (c storeFlag) operate(ctx context.Context, f func(operator.Operator) error)
 	if running.Answers(ctx) { // asked first: waiting for the lock takes a second
 		return f(running)
 	}
-	err = withStore(ctx, s, f)
+	err = open(s)
 	if errors.Is(err, bolt.ErrLocked) { // and f was not called
 		return f(running)
 	}
@@ -52,7 +57,7 @@ func withStore(ctx context.Context, s config.Store, f func(operator.Operator) er
 	if err != nil {
 		return err
 	}
-	return errors.Join(f(operator.New(db, operator.Options{DocumentFolder: s.Documents})), db.Close())
+	return errors.Join(f(operator.New(db, operator.Options{})), db.Close())
 }
 
 // table prints rows in columns.

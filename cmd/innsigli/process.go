@@ -1,9 +1,15 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/server/config"
@@ -12,13 +18,90 @@ import (
 )
 
 type processCommand struct {
+	List   processList   `cmd:"" help:"List processes."`
 	Show   processShow   `cmd:"" help:"Show a process with its participants."`
+	Delete processDelete `cmd:"" help:"Delete processes with their documents."`
 	Resend processResend `cmd:"" help:"Make the invitations of a process again."`
 	Events processEvents `cmd:"" help:"Print what happened in a process, from the evidence log."`
 }
 
 func (processCommand) Help() string {
 	return worksWhileServing + "\n\nExample: innsigli process show 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 --store bolt:innsigli.db"
+}
+
+type processList struct {
+	storeFlag
+	Account       string    `placeholder:"ACCOUNT" help:"Only those of an account, by its ID."`
+	Status        string    `placeholder:"STATUS" enum:",Waiting,Completed,Declined,Expired" default:"" help:"Only those of a status: Waiting, Completed, Declined or Expired."`
+	CreatedAfter  time.Time `placeholder:"TIME" help:"Only those that were created later, such as 2026-03-02T09:15:00Z."`
+	CreatedBefore time.Time `placeholder:"TIME" help:"Only those that were created earlier."`
+	Names         bool      `help:"Print the names of documents, too, which may be personal."`
+	JSON          bool      `name:"json" help:"Print one JSON object a line."`
+}
+
+func (processList) Help() string {
+	return "Account by account, and those of each in the order of creation. EXPIRES is when a process expires that waits, ENDED when it was completed or declined or has expired. SIGNED is how many of the signers have signed. Nothing that is printed names a person; \"innsigli process show\" does. " + worksWhileServing + "\n\nExample: innsigli process list --status Expired --created-before 2026-01-01T00:00:00Z --store bolt:innsigli.db"
+}
+
+func (c processList) Run(ctx context.Context, s streams) error {
+	filter := operator.ProcessFilter{Account: c.Account, Status: portal.Status(c.Status), CreatedAfter: c.CreatedAfter, CreatedBefore: c.CreatedBefore}
+	out := bufio.NewWriter(s.stdout)
+	err := c.operate(ctx, func(o operator.Operator) error {
+		if !c.JSON {
+			c.print(out, "DOCUMENT", "PROCESS", "ACCOUNT", "ORIGIN", "STATUS", "CREATED", "EXPIRES", "ENDED", "SIGNED", "VIEWERS")
+		}
+		return o.Processes(ctx, filter, func(p operator.ListedProcess) error {
+			if c.JSON {
+				p.FileName = c.name(p.FileName)
+				return json.NewEncoder(out).Encode(p)
+			}
+			expires := p.ExpiresAt
+			if p.Status != portal.Waiting {
+				expires = time.Time{}
+			}
+			return c.print(out, p.FileName, p.ID, p.Account, p.Origin, p.Status, timeText(p.CreatedAt), timeOrDash(expires), timeOrDash(p.EndedAt),
+				fmt.Sprintf("%d of %d", p.Signed, p.Signers), strconv.Itoa(p.Viewers))
+		})
+	})
+	return errors.Join(err, out.Flush())
+}
+
+// print prints a row. Lists may be long, so the widths of columns do not depend on the rows.
+func (c processList) print(w io.Writer, name string, columns ...any) error {
+	row := fmt.Sprintf("%-36s  %-36s  %-6s  %-9s  %-20s  %-20s  %-20s  %-10s  %-7s  ", columns...) + c.name(name)
+	_, err := fmt.Fprintln(w, strings.TrimRight(row, " "))
+	return err
+}
+
+// name is empty unless names are asked for.
+func (c processList) name(text string) string {
+	if c.Names {
+		return text
+	}
+	return ""
+}
+
+type processDelete struct {
+	storeFlag
+	Processes []string `arg:"" name:"process" help:"IDs of processes."`
+}
+
+func (processDelete) Help() string {
+	return "Deletes as the API does, whatever the status: the document, the links and unsent mail are gone for good, and a signature that is under way comes to nothing. Events in the queue still go out, what was charged stays, and so does the evidence log. " + worksWhileServing + "\n\nExample: innsigli process delete 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 --store bolt:innsigli.db"
+}
+
+func (c processDelete) Run(ctx context.Context, s streams) error {
+	return c.operate(ctx, func(o operator.Operator) error {
+		for _, id := range c.Processes {
+			p, err := o.DeleteProcess(ctx, id)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(s.stdout, "deleted process %s of account %s: %s, %d of %d had signed, created %s\n",
+				p.ID, p.Account, p.Status, p.Signed, p.Signers, timeText(p.CreatedAt))
+		}
+		return nil
+	})
 }
 
 type processShow struct {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,8 +10,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	catest "github.com/innsigli/innsigli/internal/test/ca"
+	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/bolt"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -34,6 +38,7 @@ import (
 //	capture NAME REGEXP           sets NAME to the first group in the last stdout
 //	mode FILE PERMISSIONS         checks a file's permissions
 //	stamped FILE CORNER           checks that page 1 has a stamp in a corner
+//	jobs FILE                     stores two jobs of the kind "trial" in a bbolt store: one is parked, one waits for 2036
 //	break FILE OUT                copies a file with one byte changed: 842, in the PDFs a page's height, is 841
 //
 // and the files table.pdf and stream.pdf, unsigned, wide.xml, which is in UTF-16, full.pdf, which has no room for a stamp,
@@ -64,6 +69,7 @@ func scriptParams(folder string) testscript.Params {
 			"empty":        scriptEmpty,
 			"absent":       scriptAbsent,
 			"join":         scriptJoin,
+			"jobs":         scriptJobs,
 		},
 	}
 }
@@ -121,6 +127,25 @@ func scriptCapture(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("no %q in stdout", args[1])
 	}
 	ts.Setenv(args[0], found[1])
+}
+
+func scriptJobs(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: jobs FILE")
+	}
+	db, err := bolt.Open(ts.MkAbs(args[0]), bolt.Options{})
+	ts.Check(err)
+	at := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+	err = db.InTx(context.Background(), func(ctx context.Context) error {
+		return db.Jobs().Enqueue(ctx,
+			storage.Job{
+				Kind: "trial", Group: sandboxAccount, Failures: 20, LastError: "because", FailedAt: at, Parked: true,
+				Payload: []byte(`{"request":"6e1f5c9e-6c2f-4a0e-9a65-0f6d2a3c8b11","kennitala":"0101302989"}`),
+			},
+			storage.Job{Kind: "trial", Due: at.AddDate(10, 0, 0)})
+	})
+	ts.Check(err)
+	ts.Check(db.Close())
 }
 
 func scriptMode(ts *testscript.TestScript, neg bool, args []string) {

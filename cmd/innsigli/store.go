@@ -19,7 +19,8 @@ import (
 )
 
 type storeCommand struct {
-	Copy storeCopy `cmd:"" help:"Copy everything to another store, which is empty."`
+	Copy    storeCopy    `cmd:"" help:"Copy everything to another store, which is empty."`
+	Compact storeCompact `cmd:"" help:"Make the file of a store of the form bolt:PATH as small as what is in it."`
 }
 
 func (storeCommand) Help() string {
@@ -55,7 +56,7 @@ func (c storeCopy) Run(ctx context.Context, s streams) error {
 	if err := unused(ctx, source); err != nil {
 		return fmt.Errorf("opening FROM: %w", err)
 	}
-	target, err := to.OpenToServe(ctx)
+	target, err := to.OpenNew(ctx)
 	if err != nil {
 		return inUse("TO", err)
 	}
@@ -132,17 +133,38 @@ func summary(s streams, p transfer.Progress) error {
 	return nil
 }
 
+type storeCompact struct{ storeFlag }
+
+func (storeCompact) Help() string {
+	return "The file uses the room of what was deleted again, but does not become shorter by itself, and has bytes of deleted records in it until they are overwritten. This writes a new file with nothing but the records that there are, and puts it in the place of the old one: there has to be room for it. It prints the sizes in bytes, before and after. " + worksWhileServing + " Requests that store something wait meanwhile, about a second for each gigabyte of records.\n\nExample: innsigli store compact --store bolt:innsigli.db"
+}
+
+func (c storeCompact) Run(ctx context.Context, s streams) error {
+	store, err := config.ParseStore(c.Store)
+	if err != nil {
+		return err
+	}
+	if store.InPostgres() {
+		return fmt.Errorf("%w: a database is compacted by its own means, such as VACUUM FULL", errUsage)
+	}
+	return c.operate(ctx, func(o operator.Operator) error {
+		sizes, err := o.Compact(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(s.stdout, "%d -> %d\n", sizes.Before, sizes.After)
+		return err
+	})
+}
+
 type backupCommand struct {
 	storeFlag
-	Out string `short:"o" required:"" placeholder:"FILE" help:"File to write. The documents of a store with a folder of them go to the folder FILE.documents. What is there is not overwritten."`
+	Out string `short:"o" required:"" placeholder:"FILE" help:"Archive to write. A file that is there is not overwritten."`
 }
 
 func (backupCommand) Help() string {
-	return "The copy is the store as it was at one moment, and can be used in its place, with the master key of the store, OLD.key: --store bolt:FILE --master-key-file OLD.key. It works while a server runs, and does not hold up its requests. Secrets in it are sealed: keep a copy of the master key, too, at another place. A database is copied with pg_dump.\n\nExample: innsigli backup --store bolt:innsigli.db -o innsigli-2026-06-17.db"
+	return "The archive is a tar file with the store as it was at one moment: its file, as small as what is in it, and its folder of documents, without anything that was deleted. Where it is extracted is a store that can be used in the place of this one, with the master key of this one, OLD.key: tar -xf FILE -C FOLDER, and then --store bolt:FOLDER/innsigli.db --master-key-file OLD.key. It works while a server runs, and does not hold up its requests. Secrets in it are sealed: keep a copy of the master key, too, at another place. A database is copied with pg_dump.\n\nExample: innsigli backup --store bolt:innsigli.db -o innsigli-2026-06-17.tar"
 }
-
-// documentsSuffix is what the folder of documents has behind the name of a backup.
-const documentsSuffix = ".documents"
 
 func (c backupCommand) Run(ctx context.Context, s streams) error {
 	store, err := config.ParseStore(c.Store)
@@ -152,50 +174,28 @@ func (c backupCommand) Run(ctx context.Context, s streams) error {
 	if store.InPostgres() {
 		return fmt.Errorf("%w: a database is copied with pg_dump, such as: pg_dump --format=custom --file=%s innsigli", errUsage, c.Out)
 	}
-	for _, path := range []string{c.Out, c.Out + documentsSuffix} {
-		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s is there already, and is not overwritten", path)
-		}
+	if _, err := os.Lstat(c.Out); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s is there already, and is not overwritten", c.Out)
 	}
 	return c.operate(ctx, func(o operator.Operator) error { return c.copy(ctx, s, o) })
 }
 
-// copy copies the file to its folder and gives it its name when all is there.
+// copy writes the archive under another name, and gives it its own when it is whole.
 func (c backupCommand) copy(ctx context.Context, s streams, o operator.Operator) error {
-	documents, release, err := o.Hold(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if documents != "" { // which fails when another backup has made it
-		if err := os.Mkdir(c.Out+documentsSuffix, 0o700); err != nil {
-			return fmt.Errorf("copying the store to %s: %w", c.Out, err)
-		}
-	}
 	temporary := fmt.Sprintf("%s.%s.tmp", c.Out, rand.Text())
 	defer os.Remove(temporary)
-	size, err := c.copyFile(ctx, s, o, temporary)
-	if err == nil && documents != "" {
-		_, err = bolt.CopyDocuments(ctx, temporary, documents, c.Out+documentsSuffix)
-	}
+	size, err := c.write(ctx, s, o, temporary)
 	if err == nil {
 		err = durable.Rename(temporary, c.Out)
 	}
 	if err != nil {
-		if documents != "" {
-			os.RemoveAll(c.Out + documentsSuffix)
-		}
 		return fmt.Errorf("copying the store to %s: %w", c.Out, err)
 	}
-	fmt.Fprintf(s.stderr, "Wrote %s (%d bytes)", c.Out, size)
-	if documents != "" {
-		fmt.Fprintf(s.stderr, " and the documents in %s", c.Out+documentsSuffix)
-	}
-	fmt.Fprintln(s.stderr, ". Keep the master key, too, at another place.")
+	fmt.Fprintf(s.stderr, "Wrote %s (%d bytes). Keep the master key, too, at another place.\n", c.Out, size)
 	return nil
 }
 
-func (c backupCommand) copyFile(ctx context.Context, s streams, o operator.Operator, path string) (size int64, err error) {
+func (c backupCommand) write(ctx context.Context, s streams, o operator.Operator, path string) (size int64, err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return 0, err
@@ -223,7 +223,7 @@ func (w writing) Write(p []byte) (int, error) {
 }
 
 type migrateCommand struct {
-	Store string `required:"" placeholder:"STORE" help:"The database: postgres://HOST/DATABASE."`
+	Store string `required:"" placeholder:"STORE" help:"Where everything is kept: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE."`
 }
 
 // grants are what a server whose role is SERVER needs, for these tables and for those that a
@@ -239,7 +239,7 @@ ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT, INSERT, UPDATE, DELETE O
 ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT USAGE ON SEQUENCES TO SERVER;`
 
 func (migrateCommand) Help() string {
-	return "Servers do it when they start. It is a command for those whose role may not make tables: run it once for each new version, as a role that may. Servers of the version before go on meanwhile. A role that does not own the tables is given what it needs by the one that migrates, once:\n\n" + grants + "\n\nExample: innsigli migrate --store postgres://owner@db.example/innsigli"
+	return "Servers do it when they start; other commands refuse a store of another version and change nothing of it. On a store of the form bolt:PATH, stop its server first, and keep a copy: the version before cannot use the store afterwards. On a database, servers of the version before go on meanwhile. There it is a command for those whose role may not make tables: run it once for each new version, as a role that may. A role that does not own the tables is given what it needs by the one that migrates, once:\n\n" + grants + "\n\nExample: innsigli migrate --store postgres://owner@db.example/innsigli"
 }
 
 func (c migrateCommand) Run(ctx context.Context, s streams) error {
@@ -247,10 +247,13 @@ func (c migrateCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	if !store.InPostgres() {
-		return fmt.Errorf("%w: only a database has tables; a store of the form bolt:PATH needs no migration", errUsage)
+	if _, err := os.Stat(store.Path); err != nil && !store.InPostgres() {
+		return fmt.Errorf("opening the store: %w", err)
 	}
-	from, to, err := postgres.Migrate(ctx, store.URL)
+	from, to, err := store.Migrate(ctx)
+	if errors.Is(err, bolt.ErrLocked) {
+		err = fmt.Errorf("%w: stop its server first", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -1,42 +1,38 @@
-// Package audkenni asks people for signatures through Auðkenni, Iceland's identity provider:
-// with its app ([idp.App]) and with the electronic ID on a SIM card ([idp.SIM]). It is a
-// [idp.Provider], and with Options.Ping a [idp.Notifier].
+// Package audkenni asks people for signatures through Auðkenni, Iceland's identity provider: with its app
+// ([idp.App]) and with the electronic ID on a SIM card ([idp.SIM]). It implements [idp.Provider], and with
+// Options.Ping [idp.Notifier].
 //
 //	client, err := ciba.New(ciba.Options{Issuer: issuer, ClientID: id, Secret: secret, Key: key})
 //	provider, err := audkenni.New(audkenni.Options{Client: client})
 //
-// Auðkenni speaks OpenID CIBA with claims of its own: what is to be signed is a digest in
-// binding_content, and the answer has signature, certificate, documentNr, nationalRegisterId
-// and name. What its documentation leaves open is an option here, with the documented value
-// for default.
+// Auðkenni uses OpenID CIBA with claims of its own: binding_content has the digest to sign, and the answer has
+// signature, certificate, documentNr, nationalRegisterId and name. Points that its documentation leaves open are
+// options, whose defaults are the documented values.
 //
 // # The app
 //
-// The person is asked twice: for the certificate, which is that of the device chosen, and for
-// the signature. The second answer's certificate has to be the first's, byte for byte. The
-// app shows a code that follows from the digest ([VerificationCode]), so it is first known to
-// the Waiting that Sign returns.
+// The app asks the person twice: to choose a device, whose certificate is the answer, and to sign. The certificates of
+// both answers have to be the same, byte for byte. The app shows a code that is derived from the digest
+// ([VerificationCode]), so the Waiting that Sign returns is the first event with the code.
 //
 // # The SIM
 //
-// Only an answer tells the certificate, so the caller keeps it ([idp.Traits].Remember) and
-// names it to Begin the next time. A person whose certificate is not known, or has expired, is
-// asked first to sign something of no meaning, which tells it; a person who has renewed it
-// since is asked to sign once more. The SIM shows nothing but a text, into which the adapter
-// puts a code that it draws when the conversation begins.
+// Only the answer to a signing request has the certificate, so the caller stores it ([idp.Traits].Remember) and passes
+// it to Begin the next time. If the certificate is unknown or has expired, the person is first asked to sign random
+// bytes, whose answer has the certificate. A person who has renewed the certificate since is asked to sign once more.
+// The SIM shows only a text. The adapter draws a code when the conversation begins and puts it into the text.
 //
-// With SIMOptions.CMS the answer is a whole CMS, made without the certificate being known
-// before.
+// With SIMOptions.CMS the answer is a CMS, for which the certificate need not be known before.
 //
 // # Errors
 //
-// What Auðkenni refuses, and what the person does, is [idp.Failed] with the code of [Errors]
-// and Auðkenni's own words. Faults of the way to it, and of its servers, are errors that end
-// nothing, except where nobody has been asked anything yet: then the conversation fails with
-// CommunicationError or SystemUnderMaintenance, since its caller has to hear so at once. An
-// access token that Auðkenni no longer takes is InvalidGrant: the answer is lost.
+// If Auðkenni or the person refuses, the event is [idp.Failed] with the code of [Errors] and Auðkenni's
+// description. Faults of the network and of Auðkenni's servers are errors that do not end the conversation, unless
+// the person has not been asked yet: the conversation then fails with CommunicationError or SystemUnderMaintenance,
+// so that the caller can report it immediately. If Auðkenni no longer accepts the access token, the failure is
+// InvalidGrant: the answer is lost.
 //
-// No error and no State.Public has a token. No error has a kennitala or a phone number.
+// Neither errors nor State.Public contain a token. Errors contain neither a kennitala nor a phone number.
 package audkenni
 
 import (
@@ -49,23 +45,23 @@ import (
 	"github.com/innsigli/innsigli/idp"
 )
 
-// Provider is Auðkenni. It is safe for concurrent use and holds nothing between calls.
+// Provider is an [idp.Provider] for Auðkenni. It is safe for concurrent use and stores nothing between calls.
 type Provider struct {
 	options Options
 	scope   []string
-	errors  translation
+	errors  errorTable
 }
 
 var _ idp.Notifier = (*Provider)(nil)
 
-// New returns a provider with the options, or says what is wrong with them. It asks nothing
-// of Auðkenni; [github.com/innsigli/innsigli/idp/ciba.Client.Check] does.
+// New returns a provider with the options. It sends no request to Auðkenni; use
+// [github.com/innsigli/innsigli/idp/ciba.Client.Check] to test the connection.
 func New(o Options) (*Provider, error) {
-	o, err := o.complete()
+	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	p := &Provider{options: o, scope: []string{"openid", "profile", "signature"}, errors: newTranslation(o.Errors)}
+	p := &Provider{options: o, scope: []string{"openid", "profile", "signature"}, errors: newErrorTable(o.Errors)}
 	if o.RelatedParty != "" {
 		p.scope = append(p.scope, "RELATEDPARTY:"+o.RelatedParty)
 	}
@@ -85,7 +81,8 @@ func (p *Provider) Traits(m idp.Method) idp.Traits {
 	return idp.Traits{}
 }
 
-// ACRValues are the acr_values of requests, by the options: of the app's two, and of the SIM's.
+// ACRValues returns the acr_values that the options need: of the two requests with the app, and of the one with the
+// SIM.
 func (p *Provider) ACRValues() []string {
 	app, sim := p.options.App, p.options.SIM
 	if sim.CMS {
@@ -103,11 +100,11 @@ func (p *Provider) Begin(ctx context.Context, key string, person idp.Person, tex
 	var event idp.Event
 	switch person.Method {
 	case idp.App:
-		event, err = p.choose(ctx, c)
+		event, err = p.requestAppCertificate(ctx, c)
 	case idp.SIM:
-		event, err = p.beginBySIM(ctx, c, known)
+		event, err = p.beginSIM(ctx, c, known)
 	default:
-		err = fmt.Errorf("audkenni: %q is no method of Auðkenni's", person.Method)
+		err = fmt.Errorf("audkenni: Auðkenni has no method %q", person.Method)
 	}
 	if err != nil {
 		return idp.State{}, nil, err
@@ -116,9 +113,9 @@ func (p *Provider) Begin(ctx context.Context, key string, person idp.Person, tex
 	return state, event, err
 }
 
-// Sign implements [idp.Provider]. It takes one digest, by the algorithm of Traits.
+// Sign implements [idp.Provider]. It accepts one digest, of the algorithm of Traits.
 func (p *Provider) Sign(ctx context.Context, s idp.State, digests []ades.Digest) (idp.State, idp.Event, error) {
-	return turn(s, func(c *conversation) (idp.Event, error) {
+	return proceed(s, func(c *conversation) (idp.Event, error) {
 		hash := p.Traits(c.Person.Method).Algorithm.Hash
 		switch {
 		case c.Phase != ready:
@@ -128,51 +125,52 @@ func (p *Provider) Sign(ctx context.Context, s idp.State, digests []ades.Digest)
 		case digests[0].Algorithm.Hash != hash || len(digests[0].Sum) != hash.Size():
 			return nil, fmt.Errorf("audkenni: a digest by %v, where %v is signed", digests[0].Algorithm.Hash, hash)
 		case c.Person.Method == idp.App:
-			return p.signByApp(ctx, c, digests[0].Sum)
+			return p.requestAppSignature(ctx, c, digests[0].Sum)
 		}
-		return p.signBySIM(ctx, c, digests[0].Sum)
+		return p.requestSIMSignature(ctx, c, digests[0].Sum)
 	})
 }
 
 // Poll implements [idp.Provider].
 func (p *Provider) Poll(ctx context.Context, s idp.State) (idp.State, idp.Event, error) {
-	return turn(s, func(c *conversation) (idp.Event, error) {
+	return proceed(s, func(c *conversation) (idp.Event, error) {
 		switch {
 		case c.Phase == ready:
 			return c.needDigest()
 		case c.Tokens == nil:
-			return p.fetch(ctx, c)
+			return p.fetchTokens(ctx, c)
 		}
-		return p.hear(ctx, c)
+		return p.handleAnswer(ctx, c)
 	})
 }
 
-// turn goes on with a conversation. What it comes to counts, unless there is an error.
-func turn(s idp.State, goOn func(*conversation) (idp.Event, error)) (idp.State, idp.Event, error) {
+// proceed calls next with the conversation of a state and returns the changed state. If next fails, proceed returns the
+// state as it was, apart from the number of lost requests.
+func proceed(s idp.State, next func(*conversation) (idp.Event, error)) (idp.State, idp.Event, error) {
 	c, err := resume(s)
 	if err != nil {
 		return s, nil, err
 	}
-	event, err := goOn(c)
+	event, err := next(c)
 	if err != nil {
-		return unheard(s, c.Unheard), nil, err
+		return withLostRequests(s, c.LostRequests), nil, err
 	}
-	next, err := c.state()
+	changed, err := c.state()
 	if err != nil {
 		return s, nil, err
 	}
-	return next, event, nil
+	return changed, event, nil
 }
 
-// unheard is a state as it was before a fault, but for how often there was one.
-func unheard(s idp.State, times int) idp.State {
+// withLostRequests returns a state with another number of lost requests.
+func withLostRequests(s idp.State, n int) idp.State {
 	c, err := resume(s)
-	if err != nil || c.Unheard == times {
+	if err != nil || c.LostRequests == n {
 		return s
 	}
-	c.Unheard = times
-	if counted, err := c.state(); err == nil {
-		return counted
+	c.LostRequests = n
+	if changed, err := c.state(); err == nil {
+		return changed
 	}
 	return s
 }

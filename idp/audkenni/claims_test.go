@@ -16,7 +16,7 @@ import (
 	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
-// What the answers claim is the person's own, or there is no signature.
+// TestClaims checks that answers with claims of another person, or with unusable claims, are failures.
 func TestClaims(t *testing.T) {
 	testenv.Slow(t, "each claim takes a conversation")
 	p := openidtest.Start(t, openidtest.Options{})
@@ -114,7 +114,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// A CMS is for the caller to judge: the claims have nothing but whose it is.
+// TestClaimsWithCMS checks that with a CMS only the person's claims are checked. The caller verifies the CMS.
 func TestClaimsWithCMS(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{})
 	provider, _ := open(t, p, audkenni.Options{SIM: audkenni.SIMOptions{CMS: true}})
@@ -137,9 +137,9 @@ func TestClaimsWithCMS(t *testing.T) {
 	}
 }
 
-// An ID token that is about another person than the userinfo, for other clients too, or the answer to another request, is
-// no signature.
-func TestClaimsOfTheIDToken(t *testing.T) {
+// TestUntrustedIDTokens checks that an ID token about another person than the userinfo, with a further audience, or for
+// another request is a failure.
+func TestUntrustedIDTokens(t *testing.T) {
 	testenv.Slow(t, "each claim takes a conversation")
 	p := openidtest.Start(t, openidtest.Options{})
 	provider, _ := open(t, p, audkenni.Options{})
@@ -173,8 +173,9 @@ func TestClaimsOfTheIDToken(t *testing.T) {
 	}
 }
 
-// The answer to the request that the conversation has made is taken, also when it was stored in between.
-func TestTheIDTokenNamesTheRequest(t *testing.T) {
+// TestIDTokenNamesTheRequest checks that an ID token with the auth_req_id of the request is accepted, also from a
+// stored State.
+func TestIDTokenNamesTheRequest(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{})
 	provider, _ := open(t, p, audkenni.Options{})
 	person := somebody(t)

@@ -9,9 +9,8 @@ import (
 	"github.com/innsigli/innsigli/idp/audkenni"
 )
 
-// The two digests are those of Auðkenni's pages 5579735042, which has the code too, and
-// 1059586091.
-func TestVerificationCodeOfTheDocumentation(t *testing.T) {
+// TestVerificationCode checks the digests of Auðkenni's pages 5579735042, which also has the code, and 1059586091.
+func TestVerificationCode(t *testing.T) {
 	for _, test := range []struct{ digest, code string }{
 		{"n/kRNhXaZ2jFKv8KlQX7ydgedXUmVy8b2O4xNq2ZxHteG7wOvCa0Kg3rY1JLOrOBXYQm+z2FRVwIv47w8gUb5g==", "4141"},
 		{"PGTLf+dyKYSA/GKQ2rZqEQepf/rYHLggJrctYkLGbSw=", "2147"},
@@ -26,8 +25,7 @@ func TestVerificationCodeOfTheDocumentation(t *testing.T) {
 	}
 }
 
-// A code has 4 digits also when it is a small number. The codes were computed with Python's
-// hashlib.
+// TestVerificationCodeHasLeadingZeros checks codes below 1000. They were computed with Python's hashlib.
 func TestVerificationCodeHasLeadingZeros(t *testing.T) {
 	for _, test := range []struct {
 		hash    crypto.Hash

@@ -17,7 +17,7 @@ import (
 	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
-// The suite of every provider, with Auðkenni as it is and as it may be agreed with.
+// TestConformance runs the suite of package idptest with the default options and with others.
 func TestConformance(t *testing.T) {
 	testenv.Slow(t, "people take their time, and conversations expire")
 	both := []idp.Method{idp.App, idp.SIM}
@@ -45,7 +45,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// backend has people of its own, and the way to the provider that all share.
+// backend returns a backend with people of its own. All backends share the provider.
 func backend(t testing.TB, p *openidtest.Provider, o audkenni.Options, methods []idp.Method) idptest.Backend {
 	provider, way := open(t, p, o)
 	known := make(map[string]openidtest.Person) // by kennitala
@@ -89,7 +89,7 @@ func backend(t testing.TB, p *openidtest.Provider, o audkenni.Options, methods [
 	return b
 }
 
-// notification is the ping of a conversation, which only the provider can know how to make.
+// notification returns the ping for a conversation.
 func notification(t testing.TB, s idp.State) *http.Request {
 	var secret struct {
 		ID    string `json:"auth_req_id"`

@@ -14,7 +14,7 @@ import (
 	"github.com/innsigli/innsigli/idp/ciba"
 )
 
-// The texts that come in error_description, by the codes of spec 3.7.
+// described has texts of error_description by the codes of spec 3.7.
 var described = map[idp.ErrorCode]string{
 	idp.UserHasNoPhone:                "audkenni_400",
 	idp.UserNotFound:                  "audkenni_404 mssp_105",
@@ -44,7 +44,7 @@ var described = map[idp.ErrorCode]string{
 	"": "akreg_401",
 }
 
-// The OAuth errors.
+// oauth has OAuth errors by the codes of spec 3.7.
 var oauth = map[idp.ErrorCode]string{
 	idp.AuthorizationPending:   "authorization_pending",
 	idp.SlowDown:               "slow_down",
@@ -61,8 +61,8 @@ var oauth = map[idp.ErrorCode]string{
 	idp.SystemUnderMaintenance: "temporarily_unavailable",
 }
 
-func TestEveryErrorIsTranslated(t *testing.T) {
-	translation := newTranslation(nil)
+func TestErrorsAreComplete(t *testing.T) {
+	translation := newErrorTable(nil)
 	var all []string
 	check := func(text string, want idp.ErrorCode, e ciba.Error) {
 		t.Helper()
@@ -87,7 +87,7 @@ func TestEveryErrorIsTranslated(t *testing.T) {
 	}
 }
 
-func TestTranslation(t *testing.T) {
+func TestErrorTable(t *testing.T) {
 	own := map[string]idp.ErrorCode{
 		"mssp_600":       idp.WrongVerificationCodeSelected,
 		"mssp_401":       idp.AccessDenied, // over the table
@@ -123,28 +123,28 @@ func TestTranslation(t *testing.T) {
 		{"words before an OAuth error", own, ciba.Error{Code: "invalid_scope", Description: "mssp_103"}, idp.WrongDataLength},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := newTranslation(test.own).code(&test.e); got != test.want {
+			if got := newErrorTable(test.own).code(&test.e); got != test.want {
 				t.Errorf("want %q, got %q", test.want, got)
 			}
 		})
 	}
 }
 
-// What a failure says is short and text, whatever came.
+// TestFailureIsBounded checks that the texts of a failure are bounded and valid UTF-8.
 func TestFailureIsBounded(t *testing.T) {
-	long := strings.Repeat("ð", longestDescription) // of two bytes each
-	got := newTranslation(nil).failure(&ciba.Error{Code: "access_denied", Description: "x" + long})
-	want := idp.Failure{Code: idp.AccessDenied, OAuth: "access_denied", Description: "x" + long[:longestDescription-2]}
+	long := strings.Repeat("ð", maxDescription) // of two bytes each
+	got := newErrorTable(nil).failure(&ciba.Error{Code: "access_denied", Description: "x" + long})
+	want := idp.Failure{Code: idp.AccessDenied, OAuth: "access_denied", Description: "x" + long[:maxDescription-2]}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	got = newTranslation(nil).failure(&ciba.Error{Code: "access_denied", Description: "a\xffb"})
+	got = newErrorTable(nil).failure(&ciba.Error{Code: "access_denied", Description: "a\xffb"})
 	if got.Description != "ab" {
 		t.Errorf("got %q", got.Description)
 	}
 }
 
-// A fault is no refusal: the same may be asked again.
+// TestRefusal checks that a fault is not a refusal, since the call may be repeated.
 func TestRefusal(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -161,7 +161,7 @@ func TestRefusal(t *testing.T) {
 		{"any other", errors.New("no key"), "", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := newTranslation(nil).refusal(test.err)
+			got := newErrorTable(nil).refusal(test.err)
 			if (got == nil) != test.none || got != nil && got.Code != test.want {
 				t.Errorf("want %q, got %+v", test.want, got)
 			}

@@ -19,7 +19,7 @@ func ExampleVerificationCode() {
 	// Output: 4141
 }
 
-// Nothing is asked of Auðkenni here.
+// New sends no request to Auðkenni.
 func ExampleNew() {
 	key, err := rsa.GenerateKey(rand.Reader, 2048) // registered with Auðkenni
 	if err != nil {

@@ -16,8 +16,7 @@ import (
 	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
-// faults are what may become of a request on its way, and what it means to a conversation that
-// has not begun.
+// faults lists faults of a request, with the failure of a conversation that has not begun.
 var faults = []struct {
 	name  string
 	fault openidtest.Fault
@@ -32,8 +31,8 @@ var faults = []struct {
 	{"maintenance", openidtest.Fault{Status: 503, Body: `{"error":"temporarily_unavailable"}`}, idp.SystemUnderMaintenance},
 }
 
-// A fault ends a conversation only where nobody was asked yet; else the same call brings what
-// it would have brought. What is lost after Auðkenni has given it is not to be had again.
+// TestFaults checks that a fault ends a conversation only if the person has not been asked yet. Otherwise the repeated
+// call returns what it would have returned, unless Auðkenni had issued the tokens and they were lost.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	p := openidtest.Start(t, openidtest.Options{})
@@ -81,19 +80,19 @@ func TestFaults(t *testing.T) {
 				}
 				switch {
 				case at.endpoint == openidtest.Discovery:
-					failsUnasked(t, c, idp.CommunicationError, idp.SystemUnderMaintenance)
+					failsBeforeRequest(t, c, idp.CommunicationError, idp.SystemUnderMaintenance)
 				case at.before == 0:
-					failsUnasked(t, c, f.begin)
+					failsBeforeRequest(t, c, f.begin)
 				case at.first:
 					c.step()
-					failsUnasked(t, c, f.begin)
+					failsBeforeRequest(t, c, f.begin)
 				case fault.Handled && at.endpoint == openidtest.Token:
-					c.isFault(person)
+					c.stepFault(person)
 					if got := c.run().failure(); got.Code != idp.InvalidGrant {
 						t.Errorf("the answer is lost, but %+v", got)
 					}
 				default:
-					c.isFault(person)
+					c.stepFault(person)
 					c.run().verify()
 				}
 			})
@@ -101,8 +100,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// failsUnasked: the caller hears at once that it cannot go on.
-func failsUnasked(t *testing.T, c *talk, either ...idp.ErrorCode) {
+// failsBeforeRequest checks that the conversation fails immediately with one of the codes.
+func failsBeforeRequest(t *testing.T, c *talk, either ...idp.ErrorCode) {
 	t.Helper()
 	for _, code := range either {
 		if f := c.failure(); f.Code == code && (f.Description != "" || f.OAuth != "") {
@@ -112,9 +111,9 @@ func failsUnasked(t *testing.T, c *talk, either ...idp.ErrorCode) {
 	t.Errorf("want one of %q, got %+v", either, c.event)
 }
 
-// isFault makes the next call, which is an error that changes nothing, and says nothing of the
-// person or of what is secret.
-func (c *talk) isFault(person openidtest.Person) {
+// stepFault makes the next call, which has to return an error that contains neither personal data nor secrets, and an
+// unchanged State.
+func (c *talk) stepFault(person openidtest.Person) {
 	c.Helper()
 	before := c.state()
 	if _, need := c.event.(idp.NeedDigest); need {
@@ -131,7 +130,7 @@ func (c *talk) unchanged(person openidtest.Person, before, after idp.State, even
 	if err == nil {
 		c.Fatalf("after %q: no error, but %+v", c.trail, event)
 	}
-	if diff := cmp.Diff(c.uncounted(before), c.uncounted(after)); diff != "" {
+	if diff := cmp.Diff(c.withoutLostRequests(before), c.withoutLostRequests(after)); diff != "" {
 		c.Errorf("the State has changed:\n%s", diff)
 	}
 	if fault := new(idp.FaultError); !errors.As(err, &fault) || fault.RetryAfter < time.Second {
@@ -148,8 +147,8 @@ func (c *talk) unchanged(person openidtest.Person, before, after idp.State, even
 	}
 }
 
-// uncounted is a State without the number of questions whose answer was lost.
-func (c *talk) uncounted(s idp.State) idp.State {
+// withoutLostRequests returns a State without the number of lost requests.
+func (c *talk) withoutLostRequests(s idp.State) idp.State {
 	c.Helper()
 	var public map[string]any
 	err := json.Unmarshal(s.Public, &public)
@@ -163,7 +162,7 @@ func (c *talk) uncounted(s idp.State) idp.State {
 	return s
 }
 
-// texts are those within a value, at any depth.
+// texts returns the strings within a value, at any depth.
 func texts(value any) (all []string) {
 	switch v := value.(type) {
 	case string:
@@ -176,7 +175,7 @@ func texts(value any) (all []string) {
 	return all
 }
 
-// Auðkenni is restarted between any two calls, and so is the service.
+// TestRestarts restarts Auðkenni and the service between any two calls.
 func TestRestarts(t *testing.T) {
 	testenv.Slow(t, "the provider is restarted between all calls")
 	t.Parallel()
@@ -200,8 +199,8 @@ func TestRestarts(t *testing.T) {
 	}
 }
 
-// The tokens outlive the caller, as long as Auðkenni takes them.
-func TestClaimsAreReadAgain(t *testing.T) {
+// TestClaimsAfterCrash checks that the claims can be read with stored tokens as long as Auðkenni accepts the tokens.
+func TestClaimsAfterCrash(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{})
 	person := somebody(t)
 	p.Person(person)
@@ -216,5 +215,115 @@ func TestClaimsAreReadAgain(t *testing.T) {
 	c.note(provider.Poll(t.Context(), c.state()))
 	if diff := cmp.Diff(idp.Failure{Code: idp.InvalidGrant, OAuth: "invalid_token"}, c.failure()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestMaxLostRequests checks that a conversation ends after maxLostRequests requests whose responses were lost.
+func TestMaxLostRequests(t *testing.T) {
+	t.Parallel()
+	p := openidtest.Start(t, openidtest.Options{Interval: time.Second})
+	person := somebody(t)
+	p.Person(person)
+	provider, _ := open(t, p, audkenni.Options{})
+	c := begin(t, provider, named(person, idp.App), nil)
+	for c.digest.Sum == nil {
+		if _, need := c.event.(idp.NeedDigest); need {
+			break
+		}
+		c.step()
+	}
+	p.Fault(openidtest.Fault{Endpoint: openidtest.Backchannel, Handled: true, Times: 3})
+	prompts := len(p.Asked())
+	for range 2 {
+		state, _, err := c.sign(t.Context())
+		if err == nil {
+			t.Fatal("no fault")
+		}
+		c.note(provider.Poll(t.Context(), state))
+	}
+	_, event, err := c.sign(t.Context())
+	if failed, ok := event.(idp.Failed); !ok || failed.Code != idp.CommunicationError || failed.Cause == nil {
+		t.Errorf("%+v, %v", event, err)
+	}
+	if n := len(p.Asked()) - prompts; n != 3 {
+		t.Errorf("the phone rang %d times", n)
+	}
+}
+
+// TestExpired checks that a conversation ends after its time, whatever Auðkenni answers, unless the person has
+// answered.
+func TestExpired(t *testing.T) {
+	p := openidtest.Start(t, openidtest.Options{Interval: 10 * time.Second})
+	provider, _ := open(t, p, audkenni.Options{})
+	late := func(answer openidtest.Answer) *talk {
+		person := somebody(t)
+		person.Answer = answer
+		p.Person(person)
+		c := begin(t, provider, named(person, idp.App), nil)
+		state := c.state()
+		state.Expires = time.Now()
+		c.note(state, c.event, nil)
+		return c
+	}
+	want := idp.Failure{Code: idp.ExpiredToken, OAuth: "expired_token", Description: "The signing request has expired."}
+	ended := func(t *testing.T, c *talk) {
+		t.Helper()
+		c.step()
+		if diff := cmp.Diff(want, c.failure()); diff != "" {
+			t.Error(diff)
+		}
+	}
+	t.Run("the person has not answered", func(t *testing.T) { ended(t, late(openidtest.Answer{Silent: true})) })
+	t.Run("Auðkenni cannot be asked", func(t *testing.T) {
+		c := late(openidtest.Answer{})
+		p.Fault(openidtest.Fault{Endpoint: openidtest.Token})
+		ended(t, c)
+	})
+	t.Run("Auðkenni knows of nothing any more", func(t *testing.T) {
+		c := late(openidtest.Answer{})
+		if _, event, err := provider.Poll(t.Context(), c.state()); event != (idp.Continue{}) {
+			t.Fatalf("%+v, %v", event, err)
+		}
+		ended(t, c)
+	})
+	t.Run("the person has refused", func(t *testing.T) {
+		c := late(openidtest.Answer{Error: &openidtest.Refusal{Code: "access_denied", Description: "mssp_401"}})
+		c.step()
+		if f := c.failure(); f.Code != idp.UserCancelled {
+			t.Errorf("%+v", f)
+		}
+	})
+	t.Run("the person has answered", func(t *testing.T) { late(openidtest.Answer{}).run().verify() })
+}
+
+// TestRetryAfterIsBounded checks that RetryAfter does not exceed the lifetime of the conversation.
+func TestRetryAfterIsBounded(t *testing.T) {
+	p := openidtest.Start(t, openidtest.Options{Interval: 10 * time.Second})
+	provider, _ := open(t, p, audkenni.Options{Ping: true}) // of which this provider knows nothing
+	person := somebody(t)
+	person.Answer.Silent = true
+	p.Person(person)
+	c := begin(t, provider, named(person, idp.App), nil)
+	state := c.state()
+	state.Expires = time.Now().Add(5 * time.Second)
+	c.note(provider.Poll(t.Context(), state))
+	if w := c.event.(idp.Waiting); w.RetryAfter > 5*time.Second {
+		t.Errorf("RetryAfter is %v", w.RetryAfter)
+	}
+}
+
+// TestPendingRequest checks that a code after which polling continues is a failure if it is the answer to a
+// request, since there is nothing to poll.
+func TestPendingRequest(t *testing.T) {
+	p := openidtest.Start(t, openidtest.Options{})
+	provider, _ := open(t, p, audkenni.Options{})
+	person := somebody(t)
+	for _, code := range []string{"authorization_pending", "slow_down"} {
+		person.Answer.AtStart = &openidtest.Refusal{Code: code, Description: "wait"}
+		p.Person(person)
+		want := idp.Failure{OAuth: code, Description: "wait"}
+		if diff := cmp.Diff(want, begin(t, provider, named(person, idp.App), nil).failure()); diff != "" {
+			t.Error(diff)
+		}
 	}
 }

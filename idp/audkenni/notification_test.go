@@ -14,7 +14,7 @@ import (
 	certtest "github.com/innsigli/innsigli/internal/test/cert"
 )
 
-// unreachable is a provider of which nobody is there.
+// unreachable returns a provider that cannot be reached.
 func unreachable(t testing.TB, o Options) *Provider {
 	t.Helper()
 	client, err := ciba.New(ciba.Options{
@@ -36,7 +36,7 @@ type nobody struct{}
 
 func (nobody) RoundTrip(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 
-// What is no ping, or one with another token, is not authentic.
+// TestNotification checks that only a ping with the token of the conversation is authentic.
 func TestNotification(t *testing.T) {
 	p := unreachable(t, Options{Ping: true, SIM: SIMOptions{CMS: true}})
 	person := idp.Person{Method: idp.SIM, Kennitala: "0101302989", Phone: "6990001"}
@@ -94,8 +94,8 @@ func ping(token, authReqID string) *http.Request {
 	return r
 }
 
-// CIBA Core 1.0 10.2: the token goes with the request that the ping is about. That may be one
-// of which the State does not know yet, if it knows of none that is open.
+// TestNotificationOfRequests checks that a ping has to be about the last request (CIBA Core 1.0 10.2). If the State
+// has no open request, the ping may be about one that is not stored yet.
 func TestNotificationOfRequests(t *testing.T) {
 	p := unreachable(t, Options{Ping: true})
 	for _, c := range seeds(t) {

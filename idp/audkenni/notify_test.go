@@ -13,7 +13,7 @@ import (
 	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
-// pings is a server that pings arrive at.
+// pings starts a server that receives pings.
 func pings(t *testing.T) (address string, arrived <-chan *http.Request) {
 	t.Helper()
 	all := make(chan *http.Request, 10)
@@ -31,7 +31,7 @@ func pings(t *testing.T) (address string, arrived <-chan *http.Request) {
 	return server.URL, all
 }
 
-// Auðkenni tells that there is news, and nobody polls meanwhile.
+// TestPing checks that Auðkenni sends a ping when there is an answer, and that the adapter does not poll before.
 func TestPing(t *testing.T) {
 	address, arrived := pings(t)
 	p := openidtest.Start(t, openidtest.Options{Notify: address, Interval: time.Second})

@@ -14,77 +14,73 @@ import (
 	"github.com/innsigli/innsigli/idp/ciba"
 )
 
-// Options are what was agreed with Auðkenni. Only Client has to be given.
+// Options are the terms agreed with Auðkenni. Only Client is mandatory.
 type Options struct {
-	// Client is registered with Auðkenni, for pings if Ping is set and else for polls.
+	// Client is registered with Auðkenni: for ping mode if Ping is set, otherwise for poll mode.
 	Client *ciba.Client
-	// RelatedParty is the service on whose behalf a broker asks, as Auðkenni knows it.
+	// RelatedParty is the service on whose behalf a broker sends requests, as Auðkenni knows it.
 	RelatedParty string
 	App          AppOptions
 	SIM          SIMOptions
-	// Errors adds to the table of [Errors], or goes before it: [idp.ErrorCodes] by texts, but
-	// not those after which polling goes on; "" where the service has no word.
+	// Errors adds rows to the table of [Errors] and takes precedence over it: [idp.ErrorCodes] by texts, without those
+	// after which polling continues; "" for an error for which the service has no code.
 	Errors map[string]idp.ErrorCode
-	// AnyName: the name that Auðkenni gives may be written in another way than in the
-	// certificate. The kennitala is compared all the same.
+	// AnyName allows an answer whose name differs from that of the certificate. The kennitala is compared in any case.
 	AnyName bool
-	// Ping: Auðkenni tells when there is news; see [Provider.Notification].
+	// Ping means that Auðkenni sends a ping when an answer is available; see [Provider.Notification].
 	Ping bool
 }
 
-// AppOptions are those of [idp.App].
+// AppOptions are the options of [idp.App].
 type AppOptions struct {
-	CertificateACR string      // of the request for the certificate; default "app-certificate-choice"
-	SignACR        string      // of that for the signature; default "app-sign-with-certificate"
-	Hash           crypto.Hash // of what is signed; default SHA-512
-	// SignHint names the person to the request for the signature: HintKennitala (default), or
-	// HintDocument for the device that was chosen.
+	CertificateACR string      // acr_values of the request for the certificate; default "app-certificate-choice"
+	SignACR        string      // acr_values of the request for the signature; default "app-sign-with-certificate"
+	Hash           crypto.Hash // of digests; default SHA-512
+	// SignHint is the hint of the request for the signature: HintKennitala (default), or HintDocument for the chosen
+	// device.
 	SignHint Hint
-	// ChoiceClaim is a further claim of that request which names the device; default none.
+	// ChoiceClaim is a further claim of that request, with the chosen device; default none.
 	ChoiceClaim string
-	// CodeChoice: the person picks the verification code out of three.
+	// CodeChoice makes the person choose the verification code out of three.
 	CodeChoice bool
-	// Confirm: the person sees the text in a window of its own, and LongText there if it is
-	// given: at most 200 characters, with {document} for the document's name.
+	// Confirm shows the text in a window of its own, and LongText there if it is set: at most 200 characters, with
+	// {document} for the document's name.
 	Confirm  bool
 	LongText string
 }
 
-// SIMOptions are those of [idp.SIM].
+// SIMOptions are the options of [idp.SIM].
 type SIMOptions struct {
-	ACR    string      // of requests for a signature value; default "sim-sign-pkcs1"
-	CMSACR string      // of those for a CMS; default "sim-sign"
-	Hash   crypto.Hash // of what is signed; default SHA-256
-	Hint   Hint        // names the person: HintLocalPhone (default), HintPhone or HintKennitala
-	// CMS: the answer is a whole CMS (RFC 5652), made on the phone's side. Its certificate need not be
-	// known before, but it lacks what EN 319 142-1 wants of a PAdES baseline signature.
+	ACR    string      // acr_values of requests for a signature value; default "sim-sign-pkcs1"
+	CMSACR string      // acr_values of requests for a CMS; default "sim-sign"
+	Hash   crypto.Hash // of digests; default SHA-256
+	Hint   Hint        // HintLocalPhone (default), HintPhone or HintKennitala
+	// CMS makes the answer a CMS (RFC 5652), which Auðkenni creates. The certificate need not be known before, but the
+	// CMS does not meet EN 319 142-1 for a PAdES baseline signature.
 	CMS bool
-	// NoLearning: a person whose certificate is not known is refused, instead of being asked
-	// once more to learn it.
+	// NoLearning refuses a person whose certificate is not known, instead of sending a further request to get it.
 	NoLearning bool
-	// Text is what the phone shows, with {code} for the verification code and {document} for
-	// as much of the document's name as there is room for. Default "{code} {document}".
+	// Text is the text on the phone, with {code} for the verification code and {document} for the document's name,
+	// truncated to fit. Default "{code} {document}".
 	Text string
-	// LearnText is what it shows while the certificate is learnt; default
-	// "{code} Staðfesting fyrir undirritun".
+	// LearnText is the text of the request for the certificate; default "{code} Staðfesting fyrir undirritun".
 	LearnText string
-	// TextLimit is how many characters of both are sent, at most 200; default 60.
+	// TextLimit is the maximum length of both in characters, at most 200; default 60.
 	TextLimit int
 }
 
-// Hint is what a request names the person by.
+// Hint is the kind of login_hint by which a request identifies the person.
 type Hint string
 
 const (
 	HintKennitala  Hint = "kennitala"   // ten digits
-	HintDocument   Hint = "documentNr"  // the device whose certificate was chosen
-	HintLocalPhone Hint = "local phone" // seven digits, without what says that they are Icelandic
+	HintDocument   Hint = "documentNr"  // of the chosen device
+	HintLocalPhone Hint = "local phone" // seven digits, without the country code
 	HintPhone      Hint = "phone"       // as the client wrote it
 )
 
-// complete returns the options with defaults for what they leave open, or what is wrong
-// with them.
-func (o Options) complete() (Options, error) {
+// withDefaults returns the options with their defaults, or the faults of the options.
+func (o Options) withDefaults() (Options, error) {
 	app, sim := &o.App, &o.SIM
 	app.CertificateACR = cmp.Or(app.CertificateACR, "app-certificate-choice")
 	app.SignACR = cmp.Or(app.SignACR, "app-sign-with-certificate")
@@ -94,47 +90,47 @@ func (o Options) complete() (Options, error) {
 	sim.CMSACR = cmp.Or(sim.CMSACR, "sim-sign")
 	sim.Hash = cmp.Or(sim.Hash, crypto.SHA256)
 	sim.Hint = cmp.Or(sim.Hint, HintLocalPhone)
-	sim.Text = cmp.Or(sim.Text, codePlace+" "+documentPlace)
-	sim.LearnText = cmp.Or(sim.LearnText, codePlace+" Staðfesting fyrir undirritun")
-	sim.TextLimit = cmp.Or(sim.TextLimit, longest)
+	sim.Text = cmp.Or(sim.Text, codePlaceholder+" "+documentPlaceholder)
+	sim.LearnText = cmp.Or(sim.LearnText, codePlaceholder+" Staðfesting fyrir undirritun")
+	sim.TextLimit = cmp.Or(sim.TextLimit, maxText)
 	if o.Client == nil {
 		return o, errors.New("audkenni: no client")
 	}
-	if strings.ContainsFunc(o.RelatedParty, notInScope) {
+	if strings.ContainsFunc(o.RelatedParty, outsideScope) {
 		return o, fmt.Errorf("audkenni: the related party %q cannot be part of a scope", o.RelatedParty)
 	}
 	return o, errors.Join(o.App.check(), o.SIM.check(), checkErrors(o.Errors))
 }
 
-// notInScope: RFC 6749 3.3.
-func notInScope(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }
+// outsideScope reports whether a scope cannot contain a character (RFC 6749 3.3).
+func outsideScope(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }
 
 func (a AppOptions) check() error {
 	switch {
 	case a.LongText != "" && !a.Confirm:
 		return errors.New("audkenni: the app shows a long text only where it has to be confirmed")
-	case a.LongText != "" && !fits(a.LongText, longestLong):
-		return fmt.Errorf("audkenni: the app's long text leaves no room in %d characters, or is not one line", longestLong)
+	case a.LongText != "" && !fits(a.LongText, maxLongText):
+		return fmt.Errorf("audkenni: the app's long text leaves no room in %d characters, or is not one line", maxLongText)
 	}
 	return errors.Join(checkHash(a.Hash), checkHint(a.SignHint, HintKennitala, HintDocument))
 }
 
 func (s SIMOptions) check() error {
-	if s.TextLimit > longestLong {
-		return fmt.Errorf("audkenni: a SIM's text has at most %d characters", longestLong)
+	if s.TextLimit > maxLongText {
+		return fmt.Errorf("audkenni: a SIM's text has at most %d characters", maxLongText)
 	}
 	for _, text := range []string{s.Text, s.LearnText} {
-		if strings.Count(text, codePlace) != 1 || !fits(text, s.TextLimit) {
-			return fmt.Errorf("audkenni: a SIM's text is one line with %s once that leaves room in %d characters: %q", codePlace, s.TextLimit, text)
+		if strings.Count(text, codePlaceholder) != 1 || !fits(text, s.TextLimit) {
+			return fmt.Errorf("audkenni: a SIM's text is one line with %s once that leaves room in %d characters: %q", codePlaceholder, s.TextLimit, text)
 		}
 	}
 	return errors.Join(checkHash(s.Hash), checkHint(s.Hint, HintLocalPhone, HintPhone, HintKennitala))
 }
 
-// fits says whether a template is one line that a code leaves room in.
+// fits reports whether a template is one line, has at most one {document}, and fits the limit with a code.
 func fits(template string, limit int) bool {
-	filled := strings.NewReplacer(codePlace, "0000", documentPlace, "").Replace(template)
-	return utf8.RuneCountInString(filled) <= limit && line(template) == template && strings.Count(template, documentPlace) <= 1
+	filled := strings.NewReplacer(codePlaceholder, "0000", documentPlaceholder, "").Replace(template)
+	return utf8.RuneCountInString(filled) <= limit && singleLine(template) == template && strings.Count(template, documentPlaceholder) <= 1
 }
 
 func checkHash(h crypto.Hash) error {
@@ -146,13 +142,13 @@ func checkHash(h crypto.Hash) error {
 
 func checkHint(h Hint, allowed ...Hint) error {
 	if !slices.Contains(allowed, h) {
-		return fmt.Errorf("audkenni: %q names nobody here; what does is one of %q", h, allowed)
+		return fmt.Errorf("audkenni: hint %q is not one of %q", h, allowed)
 	}
 	return nil
 }
 
-// checkErrors names the first row, by its text, that clients could not understand or that would
-// keep them polling.
+// checkErrors returns an error with the text of the first row whose code does not exist, or after whose code clients
+// would continue to poll.
 func checkErrors(rows map[string]idp.ErrorCode) error {
 	for _, text := range slices.Sorted(maps.Keys(rows)) {
 		switch code := rows[text]; {

@@ -27,9 +27,9 @@ func TestOptions(t *testing.T) {
 		{"SHA-1 in the app", Options{App: AppOptions{Hash: crypto.SHA1}}, "hash"},
 		{"SHA-1 on the SIM", Options{SIM: SIMOptions{Hash: crypto.SHA1}}, "hash"},
 		{"SHA-384 on the SIM", Options{SIM: SIMOptions{Hash: crypto.SHA384}}, ""},
-		{"the app by phone", Options{App: AppOptions{SignHint: HintPhone}}, `"phone" names nobody`},
-		{"the SIM by device", Options{SIM: SIMOptions{Hint: HintDocument}}, `"documentNr" names nobody`},
-		{"a hint that is none", Options{SIM: SIMOptions{Hint: "email"}}, `"email" names nobody`},
+		{"the app by phone", Options{App: AppOptions{SignHint: HintPhone}}, `"phone" is not one of`},
+		{"the SIM by device", Options{SIM: SIMOptions{Hint: HintDocument}}, `"documentNr" is not one of`},
+		{"a hint that is none", Options{SIM: SIMOptions{Hint: "email"}}, `"email" is not one of`},
 		{"a long text that is not confirmed", Options{App: AppOptions{LongText: "x"}}, "confirmed"},
 		{"a long text that is too long", Options{App: AppOptions{Confirm: true, LongText: strings.Repeat("ö", 201)}}, "200 characters"},
 		{"a long text as long as may be", Options{App: AppOptions{Confirm: true, LongText: strings.Repeat("ö", 200) + "{document}"}}, ""},
@@ -96,8 +96,8 @@ func TestACRValues(t *testing.T) {
 	}
 }
 
-// Who cannot be asked, and what cannot be signed, is the caller's mistake: an error.
-func TestMistakes(t *testing.T) {
+// TestInvalidCalls checks the errors for persons and digests that the adapter does not support.
+func TestInvalidCalls(t *testing.T) {
 	p := unreachable(t, Options{})
 	whole := idp.Person{Method: idp.SIM, Kennitala: "0101302989", Phone: "6990001"}
 	for name, change := range map[string]func(*idp.Person){
@@ -118,7 +118,7 @@ func TestMistakes(t *testing.T) {
 		t.Errorf("with an ended context: %+v", event)
 	}
 
-	state, event, err := p.Begin(t.Context(), "key", whole, idp.Text{}, someone(t, openidtest.RSAKey()))
+	state, event, err := p.Begin(t.Context(), "key", whole, idp.Text{}, testCertificate(t, openidtest.RSAKey()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,5 +140,34 @@ func TestMistakes(t *testing.T) {
 	}
 	if _, event, err := p.Sign(t.Context(), waiting, []ades.Digest{p.Traits(idp.App).Algorithm.Digest(nil)}); err == nil {
 		t.Errorf("Sign before NeedDigest: %+v", event)
+	}
+}
+
+func TestHint(t *testing.T) {
+	for _, test := range []struct {
+		hint  Hint
+		phone string
+		want  string
+	}{
+		{HintLocalPhone, "6990001", "6990001"},
+		{HintLocalPhone, "699 0001", "6990001"},
+		{HintLocalPhone, "699-0001", "6990001"},
+		{HintLocalPhone, "+354 699 0001", "6990001"},
+		{HintLocalPhone, "00354-699-0001", "6990001"},
+		{HintLocalPhone, "354 699 0001", "354 699 0001"}, // nobody writes it so, and seven digits may begin so
+		{HintLocalPhone, "3546990", "3546990"},
+		{HintLocalPhone, "+45 20 12 34 56", "+45 20 12 34 56"},
+		{HintLocalPhone, "+354 69", "+354 69"},
+		{HintLocalPhone, "699000x", "699000x"},
+		{HintLocalPhone, "٦٩٩٠٠٠١", "٦٩٩٠٠٠١"},
+		{HintPhone, "+354 699-0001", "+354 699-0001"},
+		{HintKennitala, "6990001", "0101302989"},
+	} {
+		t.Run(string(test.hint)+" of "+test.phone, func(t *testing.T) {
+			person := idp.Person{Method: idp.SIM, Kennitala: "0101302989", Phone: test.phone}
+			if got := test.hint.value(person); got != test.want {
+				t.Errorf("want %q, got %q", test.want, got)
+			}
+		})
 	}
 }

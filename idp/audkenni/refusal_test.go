@@ -20,8 +20,8 @@ const (
 	simSign = "sim-sign-pkcs1"
 )
 
-// A phone, or Auðkenni, may refuse any request, at once or later. All of their codes are in
-// TestEveryErrorIsTranslated; here are the ways that they come.
+// TestRefusals checks refusals by the phone and by Auðkenni, of each request, immediately and later.
+// TestErrorsAreComplete checks all of their codes.
 func TestRefusals(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{})
 	provider, _ := open(t, p, audkenni.Options{Errors: map[string]idp.ErrorCode{"mssp_600": idp.WrongVerificationCodeSelected}})
@@ -73,7 +73,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestNobodyIsUnknown(t *testing.T) {
+func TestUnknownPerson(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{})
 	provider, _ := open(t, p, audkenni.Options{})
 	stranger := somebody(t)
@@ -85,8 +85,8 @@ func TestNobodyIsUnknown(t *testing.T) {
 	}
 }
 
-// Auðkenni refuses the service itself.
-func TestTheClientIsRefused(t *testing.T) {
+// TestClientIsRefused checks that Auðkenni refuses the service itself.
+func TestClientIsRefused(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{})
 	person := somebody(t)
 	p.Person(person)
@@ -97,14 +97,14 @@ func TestTheClientIsRefused(t *testing.T) {
 	}
 }
 
-// The provider's words, which are passed on.
+// The provider's descriptions, which are passed on.
 const (
 	notYet  = "authorization request is still pending as the end-user hasn't yet completed the user interaction steps"
 	tooFast = "polled within the interval"
 )
 
-// Who asks too often asks less often from then on (CIBA Core 1.0 11), also in the second
-// request of the conversation.
+// TestSlowDown checks that slow_down increases the interval for the rest of the conversation, its second request
+// included (CIBA Core 1.0 11).
 func TestSlowDown(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{Interval: 30 * time.Second, SlowDowns: 2})
 	person := somebody(t)
@@ -135,8 +135,7 @@ func TestSlowDown(t *testing.T) {
 	}
 }
 
-// Who does not answer is waited for until the request expires, and a person who was asked
-// twice has the time of the second request.
+// TestExpiry checks that the adapter waits until the request expires. The second request has a lifetime of its own.
 func TestExpiry(t *testing.T) {
 	testenv.Slow(t, "conversations expire")
 	t.Parallel()

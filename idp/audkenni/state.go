@@ -11,29 +11,60 @@ import (
 	"github.com/innsigli/innsigli/idp/ciba"
 )
 
+// newConversation returns a conversation before its first request.
+func (p *Provider) newConversation(key string, person idp.Person, text idp.Text) (*conversation, error) {
+	person.Kennitala = idp.KennitalaFromIdentifier(person.Kennitala)
+	c := &conversation{key: key, expires: time.Now().Add(initialLifetime).UTC()}
+	c.Person, c.Phase = person, ready
+	c.Document = truncate(singleLine(text.Document), maxLongText)
+	switch {
+	case person.Kennitala == "":
+		return nil, errors.New("audkenni: the person has no kennitala")
+	case person.Method == idp.SIM && p.options.SIM.Hint.value(person) == "":
+		return nil, fmt.Errorf("audkenni: %s: the person has no phone number", idp.SIM)
+	case !p.options.Ping:
+		return c, nil
+	}
+	var err error
+	c.Notification, err = newNotificationToken(key)
+	return c, err
+}
+
+// value returns the login_hint for a person.
+func (h Hint) value(person idp.Person) string {
+	switch h {
+	case HintKennitala:
+		return person.Kennitala
+	case HintLocalPhone:
+		if local, ok := idp.LocalPhone(person.Phone); ok {
+			return local
+		}
+	}
+	return person.Phone
+}
+
 const (
 	providerName = "audkenni"
 	stateVersion = 1
 
-	// unasked is how long a conversation lives in which nobody was asked yet. It is Auðkenni's
-	// to say from then on.
-	unasked = 10 * time.Minute
+	// initialLifetime is the lifetime of a conversation before its first request. Later, Auðkenni determines it.
+	initialLifetime = 10 * time.Minute
 )
 
-// errState does not say what is wrong with a state: that may be a secret.
+// errState is the error of a state that cannot be parsed. It has no details, which could contain a secret.
 var errState = errors.New("audkenni: the state cannot be read")
 
-// phase is where a conversation is between calls.
+// phase is the phase of a conversation between calls.
 type phase string
 
 const (
-	choosing phase = "choosing" // the app was asked for the certificate
-	learning phase = "learning" // the SIM was asked to sign something, for its certificate
-	ready    phase = "ready"    // what is needed for a digest is known
-	signing  phase = "signing"  // the person was asked to sign the digest
+	choosing phase = "choosing" // the request for the app's certificate is open
+	learning phase = "learning" // the request for the SIM's certificate is open
+	ready    phase = "ready"    // the caller can prepare the digest
+	signing  phase = "signing"  // the request for the signature is open
 )
 
-// conversation is what a State holds.
+// conversation is the content of a State.
 type conversation struct {
 	public
 	secret
@@ -41,29 +72,30 @@ type conversation struct {
 	expires time.Time
 }
 
-// public is the part that may be read.
+// public is the part that may be stored in the clear.
 type public struct {
 	Person      idp.Person    `json:"person"`
-	Document    string        `json:"document"` // its name, as far as it is shown
+	Document    string        `json:"document"` // its name, truncated
 	Phase       phase         `json:"phase"`
-	CMS         bool          `json:"cms,omitempty"`         // is what was asked for
-	Interval    time.Duration `json:"interval,omitempty"`    // between polls, as slow_down has made it
+	CMS         bool          `json:"cms,omitempty"`         // the answer is a CMS
+	Interval    time.Duration `json:"interval,omitempty"`    // between polls, with the increases of slow_down
 	Code        string        `json:"code,omitempty"`        // verification code
 	Certificate []byte        `json:"certificate,omitempty"` // DER, once known
-	Device      string        `json:"device,omitempty"`      // documentNr of the app that was chosen
-	Digest      []byte        `json:"digest,omitempty"`      // the person was asked to sign last
-	Renewals    int           `json:"renewals,omitempty"`    // how often the certificate turned out to be another
-	Unheard     int           `json:"unheard,omitempty"`     // how often it is not known whether the person was asked
+	Device      string        `json:"device,omitempty"`      // documentNr of the chosen device
+	Digest      []byte        `json:"digest,omitempty"`      // of the last request
+	Renewals    int           `json:"renewals,omitempty"`    // the number of times that the certificate changed
+	// LostRequests is the number of requests for which it is not known whether Auðkenni received them.
+	LostRequests int `json:"unheard,omitempty"`
 }
 
-// secret is the part with which an answer can be fetched, and a ping be sent.
+// secret is the part with which an answer can be fetched and a ping can be sent.
 type secret struct {
-	AuthReqID    string       `json:"auth_req_id,omitempty"` // of the last request; empty: nobody was asked yet
-	Tokens       *ciba.Tokens `json:"tokens,omitempty"`      // its answer, which is given once
+	AuthReqID    string       `json:"auth_req_id,omitempty"` // of the last request; empty: none yet
+	Tokens       *ciba.Tokens `json:"tokens,omitempty"`      // the token response to it, which Auðkenni gives only once
 	Notification string       `json:"notification,omitempty"`
 }
 
-// state is the State that holds the conversation.
+// state encodes the conversation.
 func (c *conversation) state() (idp.State, error) {
 	s := idp.State{Provider: providerName, Version: stateVersion, Key: c.key, Expires: c.expires}
 	var err error
@@ -76,9 +108,10 @@ func (c *conversation) state() (idp.State, error) {
 	return s, nil
 }
 
+// resume decodes the conversation of a state.
 func resume(s idp.State) (*conversation, error) {
 	if s.Provider != providerName || s.Version != stateVersion {
-		return nil, fmt.Errorf("audkenni: state of %q version %d is not ours", s.Provider, s.Version)
+		return nil, fmt.Errorf("audkenni: state of %q version %d is not one of this provider", s.Provider, s.Version)
 	}
 	c := &conversation{key: s.Key, expires: s.Expires}
 	if err := json.Unmarshal(s.Public, &c.public); err != nil {
@@ -87,14 +120,14 @@ func resume(s idp.State) (*conversation, error) {
 	if err := json.Unmarshal(s.Secret, &c.secret); err != nil {
 		return nil, errState
 	}
-	if !c.sound() {
+	if !c.valid() {
 		return nil, errState
 	}
 	return c, nil
 }
 
-// sound says whether the conversation is one that can come about.
-func (c *conversation) sound() bool {
+// valid reports whether the conversation has a method, a phase, and a request if the phase needs one.
+func (c *conversation) valid() bool {
 	switch c.Person.Method {
 	case idp.App, idp.SIM:
 	default:
@@ -109,7 +142,7 @@ func (c *conversation) sound() bool {
 	return false
 }
 
-// certificate is the one that is signed with; nil where a CMS is the answer.
+// certificate returns the signing certificate, or nil if the answer is a CMS.
 func (c *conversation) certificate() (*x509.Certificate, error) {
 	if c.CMS {
 		return nil, nil
@@ -121,8 +154,8 @@ func (c *conversation) certificate() (*x509.Certificate, error) {
 	return cert, nil
 }
 
-// asked notes that the person was asked.
-func (c *conversation) asked(next phase, a ciba.Asked, now time.Time) {
+// setRequest records an accepted request.
+func (c *conversation) setRequest(next phase, a ciba.Acknowledgement, now time.Time) {
 	if expires := now.Add(a.ExpiresIn).UTC(); c.AuthReqID == "" || expires.After(c.expires) {
 		c.expires = expires
 	}
@@ -130,12 +163,12 @@ func (c *conversation) asked(next phase, a ciba.Asked, now time.Time) {
 	c.Interval = max(c.Interval, a.Interval)
 }
 
-// learnt notes the certificate that will sign.
-func (c *conversation) learnt(cert *x509.Certificate) {
+// setCertificate records the certificate that will sign.
+func (c *conversation) setCertificate(cert *x509.Certificate) {
 	c.Phase, c.Certificate, c.Tokens = ready, cert.Raw, nil
 }
 
-// needDigest asks the caller for the digest, for the first time or again.
+// needDigest returns the event that asks the caller for the digest.
 func (c *conversation) needDigest() (idp.Event, error) {
 	cert, err := c.certificate()
 	if err != nil {

@@ -7,16 +7,19 @@ import (
 	"crypto/x509/pkix"
 	"encoding/json"
 	"math/big"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/ciba"
+	"github.com/innsigli/innsigli/idp/idptest"
 	certtest "github.com/innsigli/innsigli/internal/test/cert"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
-// FuzzState: whatever a store gives back, there is an answer, and no panic.
+// FuzzState checks that a State of any content has either an event or an error.
 func FuzzState(f *testing.F) {
 	for _, c := range seeds(f) {
 		s, err := c.state()
@@ -50,10 +53,10 @@ func FuzzState(f *testing.F) {
 	})
 }
 
-// seeds are conversations of each phase.
+// seeds returns conversations in each phase.
 func seeds(t testing.TB) (all []*conversation) {
 	t.Helper()
-	cert := someone(t, certtest.NewKey(t, elliptic.P256()))
+	cert := testCertificate(t, certtest.NewKey(t, elliptic.P256()))
 	for _, m := range []idp.Method{idp.App, idp.SIM} {
 		for _, phase := range []phase{choosing, learning, ready, signing} {
 			c := &conversation{key: "k", expires: time.Now().Add(time.Minute)}
@@ -68,15 +71,15 @@ func seeds(t testing.TB) (all []*conversation) {
 	return all
 }
 
-// someone is the certificate of the person of these tests.
-func someone(t testing.TB, key crypto.Signer) *x509.Certificate {
+// testCertificate returns a certificate of the person of these tests.
+func testCertificate(t testing.TB, key crypto.Signer) *x509.Certificate {
 	t.Helper()
 	return certtest.Issue(t, x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{SerialNumber: "0101302989", CommonName: "Jóna Prófdóttir"},
 	}, key, nil, nil)
 }
 
-// A store may keep the public part as it is.
+// TestTokensAreSecret checks that the public part of a State contains no token.
 func TestTokensAreSecret(t *testing.T) {
 	for _, c := range seeds(t) {
 		s, err := c.state()
@@ -95,7 +98,7 @@ func TestTokensAreSecret(t *testing.T) {
 	}
 }
 
-// States of others, and of versions to come, are refused.
+// TestForeignStates checks that States of other providers and of later versions are refused.
 func TestForeignStates(t *testing.T) {
 	p := unreachable(t, Options{})
 	good, err := seeds(t)[2].state() // of the app, ready
@@ -129,4 +132,81 @@ func TestForeignStates(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestGoldenStates checks that States of version 1 in each phase are read without loss. TestConformance checks that
+// their conversations continue.
+func TestGoldenStates(t *testing.T) {
+	for folder, isCMS := range map[string]bool{"testdata/state-1": false, "testdata/state-1-cms": true} {
+		for _, old := range idptest.Golden(t, folder, func() []idptest.Stored { return phases(t, isCMS) }) {
+			t.Run(folder+"/"+old.Name, func(t *testing.T) {
+				c, err := resume(old.State)
+				if err != nil {
+					t.Fatal(err)
+				}
+				again, err := c.state()
+				if err != nil {
+					t.Fatal(err)
+				}
+				idptest.SameState(t, old.State, again)
+			})
+		}
+	}
+}
+
+// phases returns conversations in each phase, with an answer and without, of a person whose certificate does not
+// expire.
+func phases(t *testing.T, isCMS bool) (all []idptest.Stored) {
+	t.Helper()
+	certificate := certtest.Issue(t, x509.Certificate{
+		Subject:   pkix.Name{SerialNumber: "PNOIS-0101302989", CommonName: "Jóna Prófdóttir"},
+		NotBefore: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
+	}, openidtest.RSAKey(), nil, nil)
+	p := unreachable(t, Options{SIM: SIMOptions{CMS: isCMS}})
+	moments := []struct {
+		method idp.Method
+		phase  phase
+	}{{idp.App, choosing}, {idp.App, ready}, {idp.App, signing}, {idp.SIM, learning}, {idp.SIM, ready}, {idp.SIM, signing}}
+	if isCMS {
+		moments = moments[4:]
+	}
+	for _, at := range moments {
+		c := &conversation{key: "conversation", expires: time.Date(2026, 1, 1, 0, 10, 0, 0, time.UTC)}
+		c.public = public{
+			Person: idp.Person{Account: "account", Method: at.method, Kennitala: "0101302989", Phone: "+354 555 0101"}, Document: "Samningur um leigu.pdf",
+			Phase: at.phase, CMS: isCMS, Interval: 5 * time.Second,
+		}
+		c.secret = secret{AuthReqID: "1c266114-a1be-4252-8ad1-04986c5b9ac1", Notification: "Y29udmVyc2F0aW9u.random"}
+		s := idptest.Stored{Name: strings.ToLower(string(at.method) + "-" + string(at.phase)), Person: c.Person}
+		if !isCMS && (at.phase == ready || at.phase == signing) {
+			c.Certificate, s.Certificate = certificate.Raw, certificate.Raw
+		}
+		if at.phase == signing {
+			digest := p.Traits(at.method).Algorithm.Digest([]byte("Samningur um leigu"))
+			c.Digest, s.Signs = digest.Sum, []ades.Digest{digest}
+			c.Code = VerificationCode(digest.Sum)
+		}
+		if at.method == idp.SIM {
+			c.Code, c.Renewals = "0042", 1
+		} else if at.phase != choosing {
+			c.Device = "DEVICE-1"
+		}
+		s.Code = c.Code
+		all = append(all, keep(t, s, c))
+		if at.phase != ready {
+			s.Name += "-answered"
+			c.Tokens = &ciba.Tokens{Access: "access", ID: "header.claims.signature", Received: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+			all = append(all, keep(t, s, c))
+		}
+	}
+	return all
+}
+
+func keep(t *testing.T, s idptest.Stored, c *conversation) idptest.Stored {
+	t.Helper()
+	var err error
+	if s.State, err = c.state(); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

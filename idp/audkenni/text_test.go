@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestCut(t *testing.T) {
+func TestTruncate(t *testing.T) {
 	const family = "👩‍👩‍👧‍👦" // seven characters of Unicode
 	for _, test := range []struct {
 		name, text string
@@ -31,14 +31,14 @@ func TestCut(t *testing.T) {
 		{"a first character that has no room", "e" + strings.Repeat("\u0301", 60), 60, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := cut(test.text, test.limit); got != test.want {
+			if got := truncate(test.text, test.limit); got != test.want {
 				t.Errorf("want %+q, got %+q", test.want, got)
 			}
 		})
 	}
 }
 
-func TestLine(t *testing.T) {
+func TestSingleLine(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"as it is", "Samningur um leigu á Öldugötu.pdf", "Samningur um leigu á Öldugötu.pdf"},
 		{"line breaks", "a\nb\r\nc\u2028d\u2029e\u0085f", "a b  c d e f"},
@@ -48,7 +48,7 @@ func TestLine(t *testing.T) {
 		{"no UTF-8", "a\xffb\xed\xa0\x80c", "a\ufffdb\ufffdc"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := line(test.text); got != test.want {
+			if got := singleLine(test.text); got != test.want {
 				t.Errorf("want %+q, got %+q", test.want, got)
 			}
 		})
@@ -77,14 +77,14 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// Whatever a document is called, the phone is sent no more than it shows, on one line.
+// FuzzFill checks that the text for the phone is one line within the limit for a document of any name.
 func FuzzFill(f *testing.F) {
 	for _, seed := range []string{"", "leiga.pdf", "e\u0301", "\xff{code}\n\u202e", "👩‍👩‍👧‍👦🇮🇸", strings.Repeat("ö", 100)} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, document string) {
-		got := fill("{code} {document}", "0042", line(document), longest)
-		if n := utf8.RuneCountInString(got); n > longest || !utf8.ValidString(got) || line(got) != got || !strings.HasPrefix(got, "0042 ") {
+		got := fill("{code} {document}", "0042", singleLine(document), maxText)
+		if n := utf8.RuneCountInString(got); n > maxText || !utf8.ValidString(got) || singleLine(got) != got || !strings.HasPrefix(got, "0042 ") {
 			t.Errorf("%d characters: %q", n, got)
 		}
 	})

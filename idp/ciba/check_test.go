@@ -14,13 +14,13 @@ import (
 	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
-// What is wrong with a configuration is found without a request to a person.
+// TestCheck checks that Check finds faults of a configuration without asking a person.
 func TestCheck(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{})
 	for name, test := range map[string]struct {
 		change   func(*ciba.Options)
 		problems []string // how each begins, with its topic
-		doubts   []string
+		warnings []string
 	}{
 		"all is right": {},
 		"a wrong secret": {change: func(o *ciba.Options) { o.Secret = "wrong" },
@@ -37,7 +37,7 @@ func TestCheck(t *testing.T) {
 					JWKS:                      p.URL(openidtest.JWKS),
 				}
 			},
-			doubts: []string{"metadata: GET " + p.Discovery}},
+			warnings: []string{"metadata: GET " + p.Discovery}},
 		"keys at the wrong address": {change: func(o *ciba.Options) { o.Endpoints.JWKS = o.Issuer + "/elsewhere" },
 			problems: []string{"keys: GET " + p.Issuer + "/elsewhere: status 404"}},
 		"no keys": {change: func(o *ciba.Options) { o.Endpoints.JWKS = p.Discovery },
@@ -48,7 +48,7 @@ func TestCheck(t *testing.T) {
 			problems: []string{"keys: GET https://127.0.0.1:1/: dial", "tokens: POST https://127.0.0.1:1/: dial"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			checks(t, client(t, p, openidtest.Options{}, test.change), test.problems, test.doubts)
+			checks(t, client(t, p, openidtest.Options{}, test.change), test.problems, test.warnings)
 		})
 	}
 	if asked := p.Asked(); len(asked) > 0 {
@@ -56,25 +56,25 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-func checks(t *testing.T, c *ciba.Client, problems, doubts []string) {
+func checks(t *testing.T, c *ciba.Client, problems, warnings []string) {
 	t.Helper()
 	r, err := c.Check(t.Context())
-	reports(t, r, err, problems, doubts)
+	reports(t, r, err, problems, warnings)
 }
 
-func reports(t *testing.T, r ciba.Report, err error, problems, doubts []string) {
+func reports(t *testing.T, r ciba.Report, err error, problems, warnings []string) {
 	t.Helper()
 	begins := func(got ciba.Problem, want string) bool { return strings.HasPrefix(got.String(), want) }
-	if err != nil || !slices.EqualFunc(r.Problems, problems, begins) || !slices.EqualFunc(r.Doubts, doubts, begins) {
-		t.Errorf("problems %q, doubts %q, %v", r.Problems, r.Doubts, err)
+	if err != nil || !slices.EqualFunc(r.Problems, problems, begins) || !slices.EqualFunc(r.Warnings, warnings, begins) {
+		t.Errorf("problems %q, warnings %q, %v", r.Problems, r.Warnings, err)
 	}
 }
 
 func TestCheckOfMetadata(t *testing.T) {
 	for name, test := range map[string]struct {
-		metadata         string // beside the endpoints
-		date             time.Duration
-		problems, doubts []string
+		metadata           string // beside the endpoints
+		date               time.Duration
+		problems, warnings []string
 	}{
 		"silent": {},
 		"agreeing": {metadata: `,"grant_types_supported":["urn:openid:params:grant-type:ciba"],"token_endpoint_auth_methods_supported":["client_secret_basic"],
@@ -82,7 +82,7 @@ func TestCheckOfMetadata(t *testing.T) {
 		"disagreeing": {
 			metadata: `,"grant_types_supported":["a"],"token_endpoint_auth_methods_supported":["b"],
 				"backchannel_token_delivery_modes_supported":["push"],"backchannel_authentication_request_signing_alg_values_supported":["ES256","d"]`,
-			doubts: []string{
+			warnings: []string{
 				`metadata: the metadata names no request signing algorithm "RS256", only "ES256, d"`,
 				`metadata: the metadata names no grant type "urn:openid:params:grant-type:ciba", only "a"`,
 				`metadata: the metadata names no client authentication "client_secret_basic", only "b"`,
@@ -102,14 +102,14 @@ func TestCheckOfMetadata(t *testing.T) {
 					fmt.Fprint(w, `{"error":"invalid_grant"}`)
 				},
 			})
-			checks(t, w.client(t, nil), test.problems, test.doubts)
+			checks(t, w.client(t, nil), test.problems, test.warnings)
 		})
 	}
 }
 
-// The wire's tokens for nothing, and a provider without the endpoint of CIBA.
-func TestCheckOfOdd(t *testing.T) {
-	w := newWire(t, map[string]http.HandlerFunc{"/": says(200, "", `{}`), "/keys": keys(t, openidtest.RSAKey())})
+// TestCheckOddProviders checks providers that issue tokens for an unknown grant, and that have no CIBA endpoint.
+func TestCheckOddProviders(t *testing.T) {
+	w := newWire(t, map[string]http.HandlerFunc{"/": respond(200, "", `{}`), "/keys": keys(t, openidtest.RSAKey())})
 	checks(t, w.client(t, nil), []string{"tokens: the token endpoint gives tokens for nothing"}, []string{"metadata: "})
 	p := openidtest.Start(t, openidtest.Options{Undiscovered: true})
 	checks(t, client(t, p, openidtest.Options{}, nil), []string{"endpoints: neither the metadata nor the configuration has backchannel_authentication_endpoint"}, nil)
@@ -139,7 +139,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// A client without a key can ask nobody, and is checked for what it can do.
+// TestCheckWithoutKey checks that Check tests a client without a key for the code flow.
 func TestCheckWithoutKey(t *testing.T) {
 	const redirect = "https://sign.example/back"
 	p := openidtest.Start(t, openidtest.Options{Redirects: []string{redirect}, Undiscovered: true})
@@ -165,7 +165,7 @@ func TestCheckWithoutKey(t *testing.T) {
 	}
 }
 
-// What CheckCode needs of the metadata, and sends.
+// TestCheckCode checks which metadata CheckCode needs, and what it sends.
 func TestCheckCode(t *testing.T) {
 	w := newWire(t, map[string]http.HandlerFunc{
 		"/keys": keys(t, openidtest.RSAKey()),

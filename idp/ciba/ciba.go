@@ -2,45 +2,44 @@
 // Client-Initiated Backchannel Authentication (CIBA Core 1.0) in poll and ping mode.
 //
 //	client, err := ciba.New(ciba.Options{Issuer: issuer, ClientID: id, Secret: secret, Key: key})
-//	asked, err := client.Ask(ctx, ciba.Request{LoginHint: hint, Scope: []string{"openid"}})
-//	// until asked.ExpiresIn is over, every asked.Interval:
-//	tokens, err := client.Tokens(ctx, asked.ID)
+//	ack, err := client.RequestAuthentication(ctx, ciba.Request{LoginHint: hint, Scope: []string{"openid"}})
+//	// until ack.ExpiresIn is over, every ack.Interval:
+//	tokens, err := client.Tokens(ctx, ack.ID)
 //	var pending *ciba.Error
 //	if errors.As(err, &pending) && pending.Pending() {
-//		// not yet
+//		// poll again
 //	}
 //	claims, err := client.Claims(ctx, tokens)
 //	name := claims.Text("name")
 //
-// [Client.Authorize], [Client.Redeem] and [Redirected] are for logins by the code flow with the
-// same client (OpenID Connect Core 3.1); package login is built on them.
+// [Client.Authorize], [Client.Redeem] and [RedirectError] are for logins by the authorization code flow with
+// the same client (OpenID Connect Core 3.1); package login uses them.
 //
-// A request is a signed request object (CIBA Core 7.1.1). The provider gives the answer to
-// Tokens once only; what has to survive a crash stores it before it calls Claims, which may
-// be repeated.
+// A request is a signed request object (CIBA Core 7.1.1). The provider issues the tokens only once. A caller
+// that has to survive a crash stores them before it calls Claims, which may be repeated.
 //
 // # Errors
 //
-// Each call is one try. The error is one of three:
+// Each call makes one attempt. The error is one of these:
 //
-//   - [*Error]: the provider refused, by an OAuth error answer (RFC 6749 5.2, CIBA Core 11 and 13).
-//     [Error.Pending] tells those after which polling goes on.
-//   - [*TransportError]: there was no answer, or none that can be understood, or none yet by a key
-//     that the provider publishes. The call may be tried
-//     again; TransportError.Sent says whether the provider may have had the request.
-//   - [*UntrustedError]: the tokens are not what the provider is known to issue. Final.
+//   - [*Error]: the provider refused, by an OAuth error response (RFC 6749 5.2, CIBA Core 11 and 13).
+//     [Error.Pending] reports whether polling continues.
+//   - [*TransportError]: there was no response, or one that the client cannot understand, or an ID token whose key
+//     the provider has not published yet. The call may be repeated; TransportError.Sent reports whether the
+//     provider may have received the request.
+//   - [*UntrustedError]: the tokens are not those that the provider would issue to this client. Final.
 //
-// Beside them is a key that does not sign.
+// A call can also fail because Options.Key does not sign.
 //
-// No error text has a secret, a token, a hint or what the provider wrote about a person.
+// No error text contains a secret, a token, a login hint or a description by the provider.
 //
 // # What is trusted
 //
-// The provider is believed over TLS alone: addresses, also those of its metadata, begin with
-// https, except on this machine when the provider is there. Redirects are not followed,
-// answers have at most 1 MiB, and a try takes at most 10 seconds unless Options.HTTP says
-// otherwise. An ID token counts when a key of the provider's key set signed it (RFC 7517), with an asymmetric
-// algorithm; a key that was taken out of the set is trusted for 10 minutes at most.
+// The client trusts only TLS: addresses, those of the metadata included, begin with https, except on the local
+// machine if the provider itself is there. The client does not follow redirects and reads at most 1 MiB of a
+// response. An attempt takes at most 10 seconds unless Options.HTTP has another timeout. An ID token is accepted
+// if a key of the provider's key set signed it (RFC 7517) with an asymmetric algorithm; a key that the provider
+// removed from the set is trusted for 10 minutes at most.
 //
 // A Client is safe for concurrent use and starts no goroutines.
 package ciba
@@ -51,22 +50,22 @@ import (
 	"time"
 )
 
-// Client is one client of one provider.
+// Client is a client of one OpenID provider.
 type Client struct {
 	options  Options
 	http     *http.Client
 	signer   *signer // nil without Options.Key
-	metadata *kept[metadata]
-	keys     *kept[keySet]
+	metadata *cache[metadata]
+	keys     *cache[keySet]
 }
 
-// New returns a client of the provider that the options describe. It asks nothing of it.
+// New returns a client of the provider that the options describe. It sends no request.
 func New(o Options) (*Client, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
 	o.OmitClaims = slices.Clone(o.OmitClaims)
-	c := &Client{options: o, http: bounded(o.HTTP)}
+	c := &Client{options: o, http: newHTTPClient(o.HTTP)}
 	if o.Key != nil {
 		s, err := newSigner(o.Key, o.KeyID, o.Algorithm)
 		if err != nil {
@@ -74,29 +73,29 @@ func New(o Options) (*Client, error) {
 		}
 		c.signer = s
 	}
-	c.metadata = keep(c.readMetadata, time.Hour, true)
-	c.keys = keep(c.currentKeys, 10*time.Minute, false)
+	c.metadata = newCache(c.fetchMetadata, time.Hour, true)
+	c.keys = newCache(c.currentKeys, 10*time.Minute, false)
 	return c, nil
 }
 
 // Issuer returns Options.Issuer.
 func (c *Client) Issuer() string { return c.options.Issuer }
 
-// bounded returns a client that follows no redirect and does not wait for ever.
-func bounded(given *http.Client) *http.Client {
-	var own http.Client
-	if given != nil {
-		own = *given
+// newHTTPClient returns a copy of an HTTP client, or a new one, that follows no redirects and has a timeout.
+func newHTTPClient(base *http.Client) *http.Client {
+	var client http.Client
+	if base != nil {
+		client = *base
 	}
-	if usual, ok := http.DefaultTransport.(*http.Transport); ok && own.Transport == nil {
-		// A connection that the provider is about to close would take a request with it.
-		transport := usual.Clone()
+	if standard, ok := http.DefaultTransport.(*http.Transport); ok && client.Transport == nil {
+		// A request on a connection that the provider is closing would be lost.
+		transport := standard.Clone()
 		transport.IdleConnTimeout = 5 * time.Second
-		own.Transport = transport
+		client.Transport = transport
 	}
-	if own.Timeout == 0 {
-		own.Timeout = 10 * time.Second
+	if client.Timeout == 0 {
+		client.Timeout = 10 * time.Second
 	}
-	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &own
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &client
 }

@@ -7,8 +7,8 @@ import (
 	"net/url"
 )
 
-// metadata is what of the provider's metadata is of use (OpenID Connect Discovery 1.0,
-// section 3; CIBA Core section 4).
+// metadata is the part of the provider's metadata that the client uses (OpenID Connect Discovery 1.0 section 3, CIBA
+// Core section 4).
 type metadata struct {
 	Issuer string `json:"issuer"`
 	Endpoints
@@ -19,18 +19,18 @@ type metadata struct {
 	ClientMethods     []string `json:"token_endpoint_auth_methods_supported"`
 }
 
-// readMetadata fails also when the metadata is another issuer's (Discovery 4.3).
-func (c *Client) readMetadata(ctx context.Context) (metadata, error) {
+// fetchMetadata gets the metadata. Metadata of another issuer is an error (Discovery 4.3).
+func (c *Client) fetchMetadata(ctx context.Context) (metadata, error) {
 	var m metadata
-	a, err := c.get(ctx, c.options.discovery())
+	resp, err := c.get(ctx, c.options.discovery())
 	if err == nil {
-		err = a.decode(&m)
+		err = resp.decode(&m)
 	}
 	if err != nil {
 		return metadata{}, err
 	}
 	if m.Issuer != c.options.Issuer {
-		return metadata{}, a.fault(fmt.Errorf("the metadata's issuer is %.200q, not %q", m.Issuer, c.options.Issuer))
+		return metadata{}, resp.transportError(fmt.Errorf("the metadata's issuer is %.200q, not %q", m.Issuer, c.options.Issuer))
 	}
 	return m, nil
 }
@@ -46,9 +46,10 @@ const (
 
 var endpointNames = []string{backchannelEndpoint, tokenEndpoint, userInfoEndpoint, keysEndpoint, authorizationEndpoint}
 
-func (e Endpoints) named(name string) string { return *e.place(name) }
+func (e Endpoints) named(name string) string { return *e.field(name) }
 
-func (e *Endpoints) place(name string) *string {
+// field returns the field for a name of the metadata.
+func (e *Endpoints) field(name string) *string {
 	switch name {
 	case backchannelEndpoint:
 		return &e.BackchannelAuthentication
@@ -64,8 +65,8 @@ func (e *Endpoints) place(name string) *string {
 	return new(string)
 }
 
-// endpoint returns an address: the options' if they have it, or the metadata's, which is
-// read again when it lacks the endpoint.
+// endpoint returns the address of an endpoint: that of the options, or else that of the metadata, which is fetched
+// again if it lacks the endpoint.
 func (c *Client) endpoint(ctx context.Context, name string) (string, error) {
 	var m metadata
 	if c.options.Endpoints.named(name) == "" {
@@ -84,27 +85,27 @@ func (c *Client) endpoint(ctx context.Context, name string) (string, error) {
 	return address, nil
 }
 
-// address returns where an endpoint is by the options, or else by the metadata, and with it what
-// is wrong with that.
+// address returns the address of an endpoint in the options, or else in the metadata. An address of the metadata that
+// may not be used is returned with an error.
 func (c *Client) address(m metadata, name string) (string, error) {
-	if own := c.options.Endpoints.named(name); own != "" {
-		return own, nil
+	if configured := c.options.Endpoints.named(name); configured != "" {
+		return configured, nil
 	}
 	discovered := m.named(name)
 	return discovered, c.checkDiscovered(discovered)
 }
 
-// checkDiscovered refuses http also on this machine, unless the provider is there: the metadata
-// of another must not send a secret to whoever listens here.
+// checkDiscovered checks an address of the metadata. It refuses http on the local machine unless the provider is
+// there: a remote provider's metadata must not make the client send a secret to a local process.
 func (c *Client) checkDiscovered(address string) error {
-	if here(address) && !here(c.options.Issuer) && !here(c.options.discovery()) {
+	if isLocalHTTP(address) && !isLocalHTTP(c.options.Issuer) && !isLocalHTTP(c.options.discovery()) {
 		return fmt.Errorf("%w: http on this machine", errAddress)
 	}
 	return checkAddress(address)
 }
 
-// here says whether an address is one of http on this machine.
-func here(address string) bool {
+// isLocalHTTP reports whether an address is one of http on the local machine.
+func isLocalHTTP(address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && u.Scheme == "http" && loopback(u.Hostname())
+	return err == nil && u.Scheme == "http" && isLoopback(u.Hostname())
 }

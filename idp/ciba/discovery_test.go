@@ -12,9 +12,9 @@ import (
 	"github.com/innsigli/innsigli/idp/ciba"
 )
 
-// The metadata of a provider that is elsewhere does not send the client's secret to this
-// machine, where anybody may listen.
-func TestDiscoveredHere(t *testing.T) {
+// TestDiscoveredLoopback checks that the metadata of a remote provider cannot make the client send its secret to
+// the local machine.
+func TestDiscoveredLoopback(t *testing.T) {
 	const path = "/.well-known/openid-configuration"
 	for name, test := range map[string]struct {
 		issuer    string // "http", "https": the server's
@@ -67,7 +67,7 @@ func TestDiscoveredHere(t *testing.T) {
 			if d := cmp.Diff([]any{"fault", false, 0, time.Duration(0)}, withoutCause(err)); d != "" || asked != 0 {
 				t.Errorf("%v, asked %d times\n%s", err, asked, d)
 			}
-			discreet(t, err)
+			checkDiscreet(t, err)
 		})
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/innsigli/innsigli/idp/ciba"
 )
 
-// A person is asked, and does not want to.
+// A person is asked and refuses.
 func ExampleClient() {
 	provider := refusing()
 	defer provider.Close()
@@ -29,7 +29,7 @@ func ExampleClient() {
 	}
 
 	ctx := context.Background()
-	asked, err := client.Ask(ctx, ciba.Request{LoginHint: "0101302989", Scope: []string{"openid"}, BindingMessage: "1234"})
+	asked, err := client.RequestAuthentication(ctx, ciba.Request{LoginHint: "0101302989", Scope: []string{"openid"}, BindingMessage: "1234"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func ExampleClient() {
 	// access_denied mssp_401
 }
 
-// refusing is a provider of people who refuse.
+// refusing starts a provider whose people refuse.
 func refusing() *httptest.Server {
 	mux := http.NewServeMux()
 	provider := httptest.NewServer(mux)

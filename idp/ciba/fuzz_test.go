@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Whatever the provider writes, it is a value within bounds or one of the three errors.
+// FuzzAnswer checks that any response is either a value within its bounds or one of the three errors.
 func FuzzAnswer(f *testing.F) {
 	for _, body := range []string{
 		`{"auth_req_id":"1c266114","expires_in":120,"interval":2}`,
@@ -25,31 +25,31 @@ func FuzzAnswer(f *testing.F) {
 		f.Add(503, "Sun, 06 Nov 1994 08:49:37 GMT", body)
 	}
 	f.Fuzz(func(t *testing.T, status int, retryAfter, body string) {
-		a := answer{place: "GET https://idp.example", status: status, header: http.Header{"Retry-After": {retryAfter}}, body: []byte(body)}
-		asked, err := a.asked()
-		known(t, err)
-		if err == nil && (!visible(asked.ID) || asked.ExpiresIn <= 0 || asked.ExpiresIn > time.Hour ||
+		a := response{request: "GET https://idp.example", status: status, header: http.Header{"Retry-After": {retryAfter}}, body: []byte(body)}
+		asked, err := a.acknowledgement()
+		checkErrorType(t, err)
+		if err == nil && (!isToken(asked.ID) || asked.ExpiresIn <= 0 || asked.ExpiresIn > time.Hour ||
 			asked.Interval < time.Second || asked.Interval > time.Minute) {
 			t.Errorf("asked: %+v", asked)
 		}
 		tokens, err := a.tokens()
-		known(t, err)
-		if err == nil && (!visible(tokens.Access) || !compact(tokens.ID) || tokens.Received.IsZero()) {
+		checkErrorType(t, err)
+		if err == nil && (!isToken(tokens.Access) || !isCompactJWS(tokens.ID) || tokens.Received.IsZero()) {
 			t.Errorf("tokens: %+v", tokens)
 		}
 		refusal := a.oauthError()
-		known(t, refusal)
+		checkErrorType(t, refusal)
 		var refused *Error
 		if errors.As(refusal, &refused) && (refused.Code == "" || len(refused.Code) > maxErrorCode ||
 			len(refused.Description) > 4<<10 || !utf8.ValidString(refused.Description) || refused.RetryAfter < 0 || refused.RetryAfter > 24*time.Hour) {
 			t.Errorf("refused: %+v", refused)
 		}
 		var m metadata
-		known(t, a.decode(&m))
+		checkErrorType(t, a.decode(&m))
 	})
 }
 
-func known(t *testing.T, err error) {
+func checkErrorType(t *testing.T, err error) {
 	t.Helper()
 	var fault *TransportError
 	var refused *Error
@@ -67,7 +67,7 @@ func FuzzReadNotification(f *testing.F) {
 		r.Method = method
 		r.Header.Set("Authorization", authorization)
 		token, id, err := ReadNotification(r)
-		if err == nil && (!visible(token) || !visible(id)) || err != nil && token+id != "" {
+		if err == nil && (!isToken(token) || !isToken(id)) || err != nil && token+id != "" {
 			t.Errorf("%q, %q, %v", token, id, err)
 		}
 	})

@@ -23,7 +23,7 @@ import (
 	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
-// keys publishes the public parts of keys, the kids of which are their places: "0", "1".
+// keys publishes the public parts of keys. The kid of a key is its index.
 func keys(t *testing.T, of ...crypto.Signer) http.HandlerFunc {
 	t.Helper()
 	var set jose.JSONWebKeySet
@@ -34,10 +34,10 @@ func keys(t *testing.T, of ...crypto.Signer) http.HandlerFunc {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return says(200, "", string(text))
+	return respond(200, "", string(text))
 }
 
-// token signs claims over those of an ID token for the client.
+// token signs an ID token for the client, with further claims.
 func token(t *testing.T, issuer string, algorithm jose.SignatureAlgorithm, kid string, key any, claims map[string]any) string {
 	t.Helper()
 	all := map[string]any{"iss": issuer, "aud": clientID, "sub": "a", "exp": time.Now().Add(time.Minute).Unix(), "name": "Anna"}
@@ -63,7 +63,7 @@ func tokensFor(t *testing.T, c *ciba.Client, claims map[string]any) ciba.Tokens 
 	return ciba.Tokens{Access: "secret-access", ID: token(t, c.Issuer(), jose.RS256, "0", openidtest.RSAKey(), claims)}
 }
 
-// OpenID Connect Core 3.1.3.7, 5.3.2
+// TestClaims checks the rules of OpenID Connect Core 3.1.3.7 and 5.3.2.
 func TestClaims(t *testing.T) {
 	ours := openidtest.RSAKey()
 	other, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -126,7 +126,7 @@ func TestClaims(t *testing.T) {
 				userinfo = test.userinfo
 			}
 			w := newWire(t, map[string]http.HandlerFunc{
-				"/userinfo": says(200, "", userinfo),
+				"/userinfo": respond(200, "", userinfo),
 				"/keys":     keys(t, ours, ec, ed),
 			})
 			algorithm, key, kid := test.algorithm, test.key, test.kid
@@ -151,7 +151,7 @@ func TestClaims(t *testing.T) {
 			case !test.trusted && !errors.As(err, &untrusted):
 				t.Errorf("%v, %v", got, err)
 			case !test.trusted:
-				discreet(t, err)
+				checkDiscreet(t, err)
 			}
 		})
 	}
@@ -159,10 +159,9 @@ func TestClaims(t *testing.T) {
 
 const authReqIDClaim = "urn:openid:params:jwt:claim:auth_req_id"
 
-// What a provider issues is refused where its ID token is not for this client alone (OpenID Connect Core
-// 3.1.3.7), not the answer to this request (CIBA Core 10.3.1), or about another person than its userinfo (Core
-// 5.3.2).
-func TestIDTokensOfAProvider(t *testing.T) {
+// TestUntrustedIDTokens checks that an ID token of the provider is refused if it has a further audience (OpenID Connect
+// Core 3.1.3.7), answers another request (CIBA Core 10.3.1), or is about another person than the userinfo (Core 5.3.2).
+func TestUntrustedIDTokens(t *testing.T) {
 	p, c := connect(t, openidtest.Options{}, nil)
 	for name, test := range map[string]struct {
 		claims  func(authReqID string) map[string]any // over those of the ID token
@@ -198,7 +197,8 @@ func TestIDTokensOfAProvider(t *testing.T) {
 	}
 }
 
-// The provider no longer takes the access token, whatever its answer looks like (RFC 6750 3.1).
+// TestUserInfoRefuses checks the error after the provider no longer accepts the access token, for all forms of its
+// response (RFC 6750 3.1).
 func TestUserInfoRefuses(t *testing.T) {
 	for name, test := range map[string]struct {
 		status int
@@ -210,7 +210,7 @@ func TestUserInfoRefuses(t *testing.T) {
 		"401 and its reason": {401, `{"error":"expired_token"}`, "expired_token"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWire(t, map[string]http.HandlerFunc{"/userinfo": says(test.status, "", test.body), "/keys": keys(t, openidtest.RSAKey())})
+			w := newWire(t, map[string]http.HandlerFunc{"/userinfo": respond(test.status, "", test.body), "/keys": keys(t, openidtest.RSAKey())})
 			c := w.client(t, nil)
 			_, err := c.Claims(t.Context(), tokensFor(t, c, nil))
 			if d := cmp.Diff([]any{"refused", ciba.Error{Status: test.status, Code: test.code}}, withoutCause(err)); d != "" {
@@ -220,8 +220,8 @@ func TestUserInfoRefuses(t *testing.T) {
 	}
 }
 
-// RFC 7515: what is no token in the compact form, or is not signed.
-func TestTokensThatAreNone(t *testing.T) {
+// TestInvalidTokens checks tokens that are not a JWS in compact serialization, or not signed (RFC 7515).
+func TestInvalidTokens(t *testing.T) {
 	w := newWire(t, map[string]http.HandlerFunc{"/keys": keys(t, openidtest.RSAKey())})
 	good := tokensFor(t, w.client(t, nil), nil).ID
 	parts := strings.Split(good, ".")
@@ -240,7 +240,7 @@ func TestTokensThatAreNone(t *testing.T) {
 			if !errors.As(err, &untrusted) {
 				t.Fatal(err)
 			}
-			discreet(t, err)
+			checkDiscreet(t, err)
 		})
 	}
 }

@@ -12,43 +12,40 @@ import (
 	"time"
 )
 
-// Options describe a provider and what it knows of its client.
+// Options describe a provider and the client's registration there.
 type Options struct {
-	// Issuer is the provider's issuer identifier, byte for byte as in its tokens; it is the
-	// audience of what is signed for it.
+	// Issuer is the provider's issuer identifier, byte for byte as in its tokens. It is the audience of the JWTs that
+	// the client signs.
 	Issuer string
 	// Discovery is the address of the provider's metadata (OpenID Connect Discovery 1.0,
 	// section 4); empty: Issuer + "/.well-known/openid-configuration".
 	Discovery string
-	// Endpoints stand in for those of the metadata, one by one.
+	// Endpoints replace those of the metadata, one by one.
 	Endpoints Endpoints
 
 	ClientID string
 	// Secret authenticates the client by HTTP Basic (client_secret_basic).
 	Secret string
-	// FormSecret: ID and secret are form-encoded before, as RFC 6749 2.3.1 asks. Many
-	// providers, Auðkenni by its documentation, take them as they are.
+	// FormSecret form-encodes ID and secret before HTTP Basic, as RFC 6749 2.3.1 requires. Many providers, such as
+	// Auðkenni by its documentation, expect them as they are.
 	FormSecret bool
-	// PrivateKeyJWT authenticates the client by an assertion that Key signs (RFC 7523)
-	// instead of the secret.
+	// PrivateKeyJWT authenticates the client by an assertion that Key signs (RFC 7523) instead of the secret.
 	PrivateKeyJWT bool
 
-	// Key signs request objects: RSA of 2048 bits or more, or ECDSA on P-256. Without it the
-	// client cannot Ask.
+	// Key signs request objects: RSA of 2048 bits or more, or ECDSA on P-256. RequestAuthentication needs it.
 	Key crypto.Signer
-	// KeyID is the kid by which the provider knows the key; empty: none is sent.
+	// KeyID is the kid of the key at the provider; empty: omitted.
 	KeyID string
 	// Algorithm is "RS256" (default for RSA), "PS256" or "ES256" (default for P-256).
 	Algorithm string
-	// Lifetime is how long a request object or an assertion can be used, between 10 seconds
-	// and 10 minutes; 0: 60 seconds. Providers refuse what lives long, Ping AM beyond 30 minutes.
+	// Lifetime is the lifetime of request objects and assertions, between 10 seconds and 10 minutes; 0: 60 seconds.
+	// Providers refuse long lifetimes, Ping AM those beyond 30 minutes.
 	Lifetime time.Duration
-	// OmitClaims are those of "iat", "nbf" and "jti" that the provider does not bear in what is
-	// signed for it. CIBA Core 7.1.1 wants all of them in request objects.
+	// OmitClaims lists those of "iat", "nbf" and "jti" that the provider rejects in JWTs of the client. CIBA Core 7.1.1
+	// requires all of them in request objects.
 	OmitClaims []string
 
-	// HTTP is used for every request; nil: one of its own. Its CheckRedirect is ignored, and a
-	// Timeout of 0 is 10 seconds.
+	// HTTP sends the requests; nil: a new client. Its CheckRedirect is ignored, and a Timeout of 0 is 10 seconds.
 	HTTP *http.Client
 }
 
@@ -58,7 +55,7 @@ type Endpoints struct {
 	Token                     string `json:"token_endpoint"`
 	UserInfo                  string `json:"userinfo_endpoint"`
 	JWKS                      string `json:"jwks_uri"`
-	Authorization             string `json:"authorization_endpoint"` // of no use to CIBA; for Authorize
+	Authorization             string `json:"authorization_endpoint"` // for Authorize; CIBA does not use it
 }
 
 func (o Options) check() error {
@@ -80,7 +77,7 @@ func (o Options) check() error {
 		return fmt.Errorf("ciba: a lifetime of %v is not between %v and %v", o.Lifetime, minLifetime, maxLifetime)
 	}
 	for _, name := range o.OmitClaims {
-		if !slices.Contains(omissible, name) {
+		if !slices.Contains(omittableClaims, name) {
 			return fmt.Errorf("ciba: claim %q cannot be left out", name)
 		}
 	}
@@ -90,8 +87,8 @@ func (o Options) check() error {
 func (o Options) checkAddresses() error {
 	addresses := []string{o.discovery()}
 	for _, name := range endpointNames {
-		if own := o.Endpoints.named(name); own != "" {
-			addresses = append(addresses, own)
+		if configured := o.Endpoints.named(name); configured != "" {
+			addresses = append(addresses, configured)
 		}
 	}
 	for _, a := range addresses {
@@ -102,6 +99,7 @@ func (o Options) checkAddresses() error {
 	return nil
 }
 
+// discovery returns the address of the metadata.
 func (o Options) discovery() string {
 	if o.Discovery != "" {
 		return o.Discovery
@@ -111,24 +109,24 @@ func (o Options) discovery() string {
 
 var errAddress = errors.New("not an https address")
 
-// checkAddress refuses what would send a secret in the clear.
+// checkAddress refuses an address to which the client would send secrets without TLS.
 func checkAddress(address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
 		return errAddress // the parser's error repeats the address
 	}
-	if u.Host != "" && u.User == nil && (u.Scheme == "https" || u.Scheme == "http" && loopback(u.Hostname())) {
+	if u.Host != "" && u.User == nil && (u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname())) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s", errAddress, bare(u))
+	return fmt.Errorf("%w: %s", errAddress, redacted(u))
 }
 
-func loopback(host string) bool {
+func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// bare is an address as errors show it: without what may be a secret.
-func bare(u *url.URL) string {
+// redacted returns an address for error texts, without user info and query, which may contain secrets.
+func redacted(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }

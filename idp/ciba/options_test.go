@@ -91,7 +91,7 @@ func ecKey(t *testing.T, curve elliptic.Curve) crypto.Signer {
 	return key
 }
 
-// RFC 7518 3.4: both numbers have their full length.
+// TestRawECDSA checks that both numbers have their full length (RFC 7518 3.4).
 func TestRawECDSA(t *testing.T) {
 	for name, test := range map[string]struct {
 		der  string

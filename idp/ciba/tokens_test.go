@@ -17,19 +17,19 @@ import (
 	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
-// answering is the provider's side of a person who has answered with an ID token.
+// answering returns the endpoints of a provider whose person has answered with an ID token.
 func answering(t *testing.T, id func() string) map[string]http.HandlerFunc {
 	t.Helper()
 	return map[string]http.HandlerFunc{
 		"/keys":     keys(t, openidtest.RSAKey()),
-		"/userinfo": says(200, "", `{"sub":"a"}`),
+		"/userinfo": respond(200, "", `{"sub":"a"}`),
 		"/token": func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprintf(w, `{"access_token":"secret-access","id_token":%q,"token_type":"Bearer"}`, id())
 		},
 	}
 }
 
-// An ID token has what userinfo has: of a SIM a CMS, of an app a signature and a certificate.
+// TestIDTokenWithCMS checks ID tokens of the size that signatures and certificates require.
 func TestIDTokenWithCMS(t *testing.T) {
 	cms := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{0x30, 0x82}, 4500))
 	var id string
@@ -60,7 +60,7 @@ func TestTokenSizes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			want := ciba.Tokens{Access: strings.Repeat("a", test.access), ID: strings.Repeat("b", test.id)}
 			w := newWire(t, map[string]http.HandlerFunc{
-				"/token": says(200, "", `{"access_token":"`+want.Access+`","id_token":"`+want.ID+`","token_type":"Bearer"}`),
+				"/token": respond(200, "", `{"access_token":"`+want.Access+`","id_token":"`+want.ID+`","token_type":"Bearer"}`),
 			})
 			got, err := w.client(t, nil).Tokens(t.Context(), "secret-auth-req-id")
 			if !test.good {
@@ -76,9 +76,9 @@ func TestTokenSizes(t *testing.T) {
 	}
 }
 
-// An ID token has to be valid when it comes, not when its claims are read, which may be after
-// a crash (OpenID Connect Core 3.1.3.7, rule 9).
-func TestTokensAreStored(t *testing.T) {
+// TestStoredTokens checks that an ID token has to be valid when it is received, not when the claims are read, which
+// may be after a crash (OpenID Connect Core 3.1.3.7, rule 9).
+func TestStoredTokens(t *testing.T) {
 	for name, test := range map[string]struct {
 		life    time.Duration // of the ID token, when it comes
 		without bool          // as those that were stored without the time
@@ -94,7 +94,7 @@ func TestTokensAreStored(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var id string
-				w := unwired(answering(t, func() string { return id }))
+				w := newWireInBubble(answering(t, func() string { return id }))
 				c := w.client(t, nil)
 				id = tokensFor(t, c, map[string]any{"exp": time.Now().Add(test.life).Unix()}).ID
 				tokens, err := c.Tokens(t.Context(), "secret-auth-req-id")
@@ -114,7 +114,7 @@ func TestTokensAreStored(t *testing.T) {
 	}
 }
 
-// restored are tokens that were stored.
+// restored encodes and decodes tokens.
 func restored(t *testing.T, tokens ciba.Tokens) ciba.Tokens {
 	t.Helper()
 	text, err := json.Marshal(tokens)

@@ -5,6 +5,7 @@ import (
 	"crypto"
 	"crypto/rand"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
@@ -15,15 +16,15 @@ import (
 	"github.com/innsigli/innsigli/idp"
 )
 
-// adapter is a right Provider for the network: the app tells the certificate by a prompt of
-// its own; the SIM's is remembered, or comes in a CMS.
+// adapter is a correct Provider for network. The app's certificate is the answer to a prompt of its own; the SIM's is
+// remembered by the caller, or part of a CMS.
 type adapter struct {
 	*network
 	cms    bool // the SIM's answers are
 	wrongs      // on purpose
 }
 
-// wrongs are mistakes inside the adapter; others are made around it.
+// wrongs are mistakes in the adapter. Other mistakes are made by wrapping it.
 type wrongs struct {
 	noContinue    bool // an answer is returned with what it leads to
 	keepsExpired  bool // a certificate that is known is good for ever
@@ -92,7 +93,7 @@ func (a *adapter) Poll(ctx context.Context, state idp.State) (idp.State, idp.Eve
 	answer, failure, err := a.take(ctx, n.Prompt)
 	switch {
 	case errors.Is(err, errPending):
-		return state, n.waits(), nil
+		return state, n.waiting(), nil
 	case err != nil:
 		return a.fault(state, err)
 	case failure != nil:
@@ -104,7 +105,7 @@ func (a *adapter) Poll(ctx context.Context, state idp.State) (idp.State, idp.Eve
 	return a.write(state, n, idp.Continue{})
 }
 
-// follow is what an answer leads to, of which more has to be fetched.
+// follow returns the event after an answer, and fetches what else it needs.
 func (a *adapter) follow(ctx context.Context, state idp.State, n noted) (idp.State, idp.Event, error) {
 	if err := a.reach(ctx); err != nil {
 		return a.fault(state, err)
@@ -130,7 +131,7 @@ func (a *adapter) ask(ctx context.Context, state idp.State, n noted) (idp.State,
 		return state, idp.Failed{Failure: *failure}, nil
 	}
 	n.Prompt, n.Reply, n.Asked = id, nil, true
-	return a.write(state, n, n.waits())
+	return a.write(state, n, n.waiting())
 }
 
 func (a *adapter) fault(state idp.State, err error) (idp.State, idp.Event, error) {
@@ -140,7 +141,7 @@ func (a *adapter) fault(state idp.State, err error) (idp.State, idp.Event, error
 	return state, nil, err
 }
 
-func (n noted) waits() idp.Event { return idp.Waiting{Code: n.Code, RetryAfter: networkDelay} }
+func (n noted) waiting() idp.Event { return idp.Waiting{Code: n.Code, RetryAfter: networkDelay} }
 
 func (a *adapter) needDigest(state idp.State, n noted) (idp.State, idp.Event, error) {
 	event := idp.NeedDigest{Code: n.Code}
@@ -160,4 +161,49 @@ func (a *adapter) Notification(r *http.Request) (string, func(idp.State) bool, e
 		n, err := a.read(s)
 		return err == nil && n.Ping == secret
 	}, nil
+}
+
+type note struct {
+	Kennitala   string
+	Method      idp.Method
+	Code        string
+	Asked       bool // somebody is
+	Signing     bool
+	Certificate []byte
+	Digests     []ades.Digest
+}
+
+type sealedNote struct {
+	Prompt, Ping string
+	Reply        *reply
+}
+
+// noted is the content of a State.
+type noted struct {
+	note
+	sealedNote
+}
+
+func (a *adapter) write(state idp.State, n noted, event idp.Event) (idp.State, idp.Event, error) {
+	var err, sealing error
+	state.Public, err = json.Marshal(n.note)
+	state.Secret, sealing = json.Marshal(n.sealedNote)
+	return state, event, errors.Join(err, sealing)
+}
+
+func (a *adapter) read(state idp.State) (n noted, err error) {
+	version := state.Version
+	if a.oldStates && version == 0 {
+		version = 1
+	}
+	if !a.anyState && (state.Provider != "network" || version != 1) {
+		return n, errors.New("the state is another's")
+	}
+	if err := errors.Join(json.Unmarshal(state.Public, &n.note), json.Unmarshal(state.Secret, &n.sealedNote)); err != nil && !a.anyState {
+		return n, err
+	}
+	if _, ok := a.people[n.Kennitala]; !ok && !a.anyState {
+		return n, errors.New("the state is nobody's")
+	}
+	return n, nil
 }

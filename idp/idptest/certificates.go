@@ -12,10 +12,10 @@ import (
 )
 
 var certificates = []rule{
-	{name: "NeedDigest comes again where Sign was never called", test: func(t testing.TB, b Backend, m idp.Method) {
-		c := talk(t, b, m, Approves)
+	{name: "NeedDigest comes again if Sign was not called", test: func(t testing.TB, b Backend, m idp.Method) {
+		c := begin(t, b, m, Approves)
 		first := must[idp.NeedDigest](c)
-		c.event = idp.Waiting{} // the caller died, and knows of nothing else to do than to poll
+		c.event = idp.Waiting{} // the caller crashed before Sign, and polls
 		again := must[idp.NeedDigest](c)
 		if !again.Certificate.Equal(first.Certificate) {
 			t.Error("NeedDigest comes again with the same certificate")
@@ -23,46 +23,46 @@ var certificates = []rule{
 		must[idp.Signed](c)
 	}},
 
-	{name: "a known certificate is prepared for at once", when: remembers, test: func(t testing.TB, b Backend, m idp.Method) {
-		first := talk(t, b, m, Approves)
+	{name: "Begin uses a known certificate", when: remembers, test: func(t testing.TB, b Backend, m idp.Method) {
+		first := begin(t, b, m, Approves)
 		must[idp.Signed](first)
-		c := with(t, b, first.person)
-		c.known = first.asked.Certificate
+		c := beginWith(t, b, first.person)
+		c.known = first.need.Certificate
 		c.step()
 		if need, ok := c.event.(idp.NeedDigest); !ok || !need.Certificate.Equal(c.known) {
 			t.Errorf("Begin answers NeedDigest with the certificate that is known, but %T", c.event)
 		}
 		must[idp.Signed](c)
-		if !c.asked.Certificate.Equal(c.known) {
+		if !c.need.Certificate.Equal(c.known) {
 			t.Error("the certificate that is known is the one that is signed with")
 		}
 	}},
 
-	{name: "a certificate that was renewed since is found out", needs: []Need{Renews}, when: remembers, test: func(t testing.TB, b Backend, m idp.Method) {
-		first := talk(t, b, m, Approves)
+	{name: "a renewed certificate is detected", needs: []Need{Renews}, when: remembers, test: func(t testing.TB, b Backend, m idp.Method) {
+		first := begin(t, b, m, Approves)
 		must[idp.Signed](first)
 		b.Renew(t, first.person)
-		c := with(t, b, first.person)
-		c.known = first.asked.Certificate
+		c := beginWith(t, b, first.person)
+		c.known = first.need.Certificate
 		must[idp.Signed](c) // under the certificate of the last NeedDigest
-		if c.asked.Certificate.Equal(c.known) {
+		if c.need.Certificate.Equal(c.known) {
 			t.Error("NeedDigest comes again with the other certificate")
 		}
 	}},
 
-	{name: "a known certificate that has expired is not prepared for", test: func(t testing.TB, b Backend, m idp.Method) {
-		c := talk(t, b, m, Approves)
+	{name: "an expired certificate is not used", test: func(t testing.TB, b Backend, m idp.Method) {
+		c := begin(t, b, m, Approves)
 		c.known = expired(t, c.person.Kennitala)
 		for !c.over() {
-			c.step() // NeedDigest is held to certificates that are valid now
+			c.step() // accept checks that the certificate of NeedDigest is valid
 		}
 		if !is[idp.Signed](c.event) {
 			t.Errorf("the person is asked as if none were known, but %+v", c.event)
 		}
 	}},
 
-	{name: "a certificate that is renewed in the middle is never signed for as the earlier one", needs: []Need{Renews}, test: func(t testing.TB, b Backend, m idp.Method) {
-		c := talk(t, b, m, Approves)
+	{name: "a certificate renewed during the conversation does not sign for the earlier one", needs: []Need{Renews}, test: func(t testing.TB, b Backend, m idp.Method) {
+		c := begin(t, b, m, Approves)
 		must[idp.NeedDigest](c)
 		b.Renew(t, c.person)
 		if until[idp.Signed](c); is[idp.Failed](c.event) {
@@ -71,9 +71,10 @@ var certificates = []rule{
 	}},
 }
 
+// remembers reports whether callers store certificates of the method.
 func remembers(b Backend, m idp.Method) bool { return b.Provider.Traits(m).Remember }
 
-// expired makes a certificate of which nothing is wrong but that it has expired.
+// expired returns a certificate that has expired and is otherwise correct.
 func expired(t testing.TB, kennitala string) *x509.Certificate {
 	t.Helper()
 	return certtest.Issue(t, x509.Certificate{

@@ -21,9 +21,9 @@ import (
 	certtest "github.com/innsigli/innsigli/internal/test/cert"
 )
 
-// seals is a provider for the seals of organisations: keys that the program reaches itself, such as in
-// a hardware module, by the organisation's number. Nobody is asked: whoever may start has approved. The
-// code is shown all the same, so that whoever started finds the request in the module's log.
+// seals is a provider for the seals of organisations. It finds the key of a seal, for example in a hardware module,
+// by the organisation's number, and asks no person: a caller that may start a conversation has approved. It has a
+// code, which identifies the request in the module's log.
 type seals struct {
 	keys   map[string]crypto.Signer
 	chains map[string][]*x509.Certificate // the seal's own certificate first
@@ -31,7 +31,7 @@ type seals struct {
 
 var _ idp.Provider = (*seals)(nil)
 
-// sealing is what a State keeps of a conversation.
+// sealing is the content of a State.
 type sealing struct {
 	Number  string        `json:"number"`
 	Code    string        `json:"code"`
@@ -47,7 +47,7 @@ func (p *seals) Begin(ctx context.Context, key string, person idp.Person, _ idp.
 		return idp.State{}, nil, fmt.Errorf("seals: no seal is reached by %q", person.Method)
 	}
 	code, _ := rand.Int(rand.Reader, big.NewInt(10_000)) // never fails
-	s := sealing{Number: idp.NormalKennitala(person.Kennitala), Code: fmt.Sprintf("%04d", code)}
+	s := sealing{Number: idp.NormalizeKennitala(person.Kennitala), Code: fmt.Sprintf("%04d", code)}
 	if p.keys[s.Number] == nil {
 		return idp.State{}, idp.Failed{Failure: idp.Failure{Code: idp.UserNotFound, OAuth: "access_denied", Description: "no such seal"}}, ctx.Err()
 	}
@@ -97,7 +97,7 @@ func (p *seals) needDigest(s sealing) idp.Event {
 	return idp.NeedDigest{Certificate: chain[0], Chain: chain[1:], Code: s.Code}
 }
 
-// write puts what the conversation needs into its State, which the caller stores.
+// write encodes the conversation into its State.
 func (p *seals) write(ctx context.Context, state idp.State, s sealing, e idp.Event) (idp.State, idp.Event, error) {
 	public, err := json.Marshal(s)
 	if err = cmp.Or(err, ctx.Err()); err != nil {
@@ -107,7 +107,7 @@ func (p *seals) write(ctx context.Context, state idp.State, s sealing, e idp.Eve
 	return state, e, nil
 }
 
-// read refuses what another provider, another version or somebody else has written.
+// read decodes a State. It refuses States of other providers and other versions.
 func (p *seals) read(state idp.State) (s sealing, err error) {
 	if state.Provider != "seals" || state.Version != 1 {
 		return s, fmt.Errorf("seals: a state of %q, version %d", state.Provider, state.Version)
@@ -121,7 +121,7 @@ func (p *seals) read(state idp.State) (s sealing, err error) {
 	return s, nil
 }
 
-// TestSeals runs the suite on it.
+// TestSeals runs the suite.
 func TestSeals(t *testing.T) {
 	idptest.RunInBubble(t, func(t testing.TB) idptest.Backend {
 		p := &seals{keys: map[string]crypto.Signer{}, chains: map[string][]*x509.Certificate{}}
@@ -150,7 +150,7 @@ func TestSeals(t *testing.T) {
 	})
 }
 
-// issue makes a seal.
+// issue creates a key and a certificate for an organisation.
 func (p *seals) issue(t testing.TB, number string) {
 	key := certtest.NewKey(t, elliptic.P256())
 	template := x509.Certificate{KeyUsage: x509.KeyUsageContentCommitment}
@@ -158,7 +158,7 @@ func (p *seals) issue(t testing.TB, number string) {
 	p.keys[number], p.chains[number] = key, []*x509.Certificate{certtest.Issue(t, template, key, nil, nil)}
 }
 
-// Foreign states are no reason to panic.
+// TestSealsReadStates checks that malformed States are errors.
 func TestSealsReadStates(t *testing.T) {
 	p := &seals{}
 	for _, public := range []string{"", "{}", "null", `{"number":"1"}`, strings.Repeat("[", 1000)} {

@@ -10,7 +10,7 @@ import (
 	"github.com/innsigli/innsigli/idp/simulated"
 )
 
-// A provider is tested, which is here the simulated one.
+// The provider under test is that of package simulated.
 func Example() {
 	TestProvider := func(t *testing.T) { // a function of the provider's package
 		idptest.RunInBubble(t, simulation)
@@ -18,7 +18,7 @@ func Example() {
 	_ = TestProvider
 }
 
-// simulation opens the provider for a test, with people of the test's own.
+// simulation returns a backend for one test.
 func simulation(t testing.TB) idptest.Backend {
 	open := func(t testing.TB) idp.Provider {
 		p, err := simulated.New(simulated.Options{Seed: []byte("the same in all of them"), Delay: time.Second})
@@ -48,3 +48,6 @@ func simulation(t testing.TB) idptest.Backend {
 		},
 	}
 }
+
+// TestExample runs the suite of the example.
+func TestExample(t *testing.T) { idptest.RunInBubble(t, simulation) }

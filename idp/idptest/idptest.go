@@ -1,5 +1,5 @@
-// Package idptest is the suite that every [idp.Provider] passes. The author of a provider
-// runs it from a test of their own, against the real provider's test double:
+// Package idptest is a test suite for implementations of [idp.Provider]. The author of a provider runs it from a test,
+// with a test double of the identity provider:
 //
 //	func TestProvider(t *testing.T) {
 //		idptest.Run(t, func(t testing.TB) idptest.Backend {
@@ -13,23 +13,23 @@
 //				Break:  func(t testing.TB, on bool) { ... },
 //				Reopen: func(t testing.TB) idp.Provider { return openProvider(t, double) },
 //				Older:  idptest.Golden(t, "testdata/state-1", nil),
-//				Lacks:  map[idptest.Need]string{idptest.Renews: "its people have one certificate for good"},
+//				Lacks:  map[idptest.Need]string{idptest.Renews: "certificates cannot be renewed"},
 //			}
 //		})
 //	}
 //
-// A test is a rule of the contract of package idp, and bears its name. What the provider
-// lacks is said in [Backend].Lacks; the tests that need it are not run, and the log says
-// which and why. What is missing without a reason fails.
+// Each test checks one rule of the contract of package idp, and is named after it. [Backend].Lacks has the reasons
+// why a backend cannot provide something. The suite logs the tests that need it instead of running them. A test
+// fails if something that it needs is missing without a reason.
 //
-// In every test each State is encoded and decoded before its next use, as by a store, and
-// every event is held to the rules of its kind: values verify, codes are constant, and so on.
+// Every test encodes and decodes each State before its next use, as a store does, and checks each event by the rules of
+// its type: values verify, codes do not change, and so on.
 //
-// What a version has stored is kept in golden files ([Golden]): later ones go on with it, or
-// refuse it under another State.Version.
+// The States that a version has stored are in golden files ([Golden]). Later versions continue with them, or refuse
+// them and use another State.Version.
 //
-// A provider that uses no network may run the suite by [RunInBubble], where waiting takes no
-// time; with [Run] the people should be quick. Each is worth running with -race.
+// A provider that uses no network can run the suite by [RunInBubble], in which waiting takes no time. With [Run], the
+// people should answer quickly. Run the suite with -race, too.
 package idptest
 
 import (
@@ -44,45 +44,45 @@ import (
 	"github.com/innsigli/innsigli/idp"
 )
 
-// Backend is a provider under test, with the people behind it.
+// Backend is a provider under test, with its people.
 type Backend struct {
 	Provider idp.Provider
-	Methods  []idp.Method // those that it has
+	Methods  []idp.Method // the methods that Provider supports
 
-	// Person returns somebody who does what is needed, one of [Approves], [Late], [Refuses],
-	// [Silent] and [Unknown]: another person at each call.
+	// Person returns a person who behaves as needed, which is one of [Approves], [Late], [Refuses], [Silent] and
+	// [Unknown]. Each call returns another person.
 	Person func(t testing.TB, m idp.Method, n Need) idp.Person
-	// Break makes the way to the provider faulty: nothing arrives there. Or good again.
+	// Break turns a network fault on or off, during which no request reaches the identity provider.
 	Break func(t testing.TB, on bool)
-	// Renew gives the person another certificate, for another key.
+	// Renew gives a person another certificate, for another key.
 	Renew func(t testing.TB, p idp.Person)
-	// Reopen returns another Provider with the settings of the first, as a server has after a
-	// restart, or a second server.
+	// Reopen returns another Provider with the settings of the first, as in a server after a restart, or in a second
+	// server.
 	Reopen func(t testing.TB) idp.Provider
-	// Notification is what the provider sends of the conversation with the state, where
+	// Notification returns the notification that the identity provider sends for the conversation with a state, if
 	// Provider is an [idp.Notifier].
 	Notification func(t testing.TB, s idp.State) *http.Request
 
-	// Wait lets the time pass after which the provider may be asked again; it may come back
-	// earlier where the provider can bear it. nil is time.Sleep.
+	// Wait waits until the provider may be polled again. It may return earlier if the provider allows it. nil:
+	// time.Sleep.
 	Wait func(t testing.TB, d time.Duration)
-	// Code is the verification code of the digests by the provider's rule, "" for a method of
-	// which the code is drawn. nil: it is with all.
+	// Code returns the verification code that the provider derives from digests, or "" for a method with random codes.
+	// nil: the codes of all methods are random.
 	Code func(m idp.Method, digests []ades.Digest) string
-	// Older is what this version and earlier ones of the provider have stored; see [Golden].
-	// Each goes on as it would have, or is refused by an error if its State has an earlier
-	// Version. Versions of which nothing is here have to be refused.
+	// Older has the States that this version and earlier ones of the provider have stored; see [Golden]. The
+	// provider continues with each, or refuses one of an earlier Version by an error. It has to refuse Versions
+	// without an example here.
 	Older []Stored
-	// Lacks says why the provider cannot be shown with something.
+	// Lacks has the reasons why the backend does not provide something.
 	Lacks map[Need]string
 
-	virtual bool // time: it passes only while a call waits
+	bubble bool // the test runs in a bubble, in which time passes only while all goroutines wait
 }
 
 // Need is what a test needs of a [Backend].
 type Need string
 
-// The people. Approves is the one that no provider can lack.
+// The people. Every backend has to provide Approves.
 const (
 	Approves Need = "a person who approves"
 	Late     Need = "a person who approves, but not at once"
@@ -100,6 +100,7 @@ const (
 	Keeps    Need = "Backend.Older"
 )
 
+// has reports whether the backend provides something.
 func (b Backend) has(n Need) bool {
 	switch n {
 	case Breaks:
@@ -116,7 +117,7 @@ func (b Backend) has(n Need) bool {
 	return b.Person != nil
 }
 
-// Run runs the suite. Each test opens a backend of its own.
+// Run runs the suite. It opens a backend for each test.
 func Run(t *testing.T, open func(t testing.TB) Backend) {
 	run(t, open, func(t *testing.T, f func(t *testing.T)) { f(t) })
 }
@@ -125,11 +126,12 @@ func Run(t *testing.T, open func(t testing.TB) Backend) {
 func RunInBubble(t *testing.T, open func(t testing.TB) Backend) {
 	run(t, func(t testing.TB) Backend {
 		b := open(t)
-		b.virtual = true
+		b.bubble = true
 		return b
 	}, synctest.Test)
 }
 
+// run runs each rule for each method, by way of within.
 func run(t *testing.T, open func(t testing.TB) Backend, within func(t *testing.T, f func(t *testing.T))) {
 	b := open(t)
 	if b.Provider == nil || b.Person == nil || len(b.Methods) == 0 {
@@ -140,7 +142,7 @@ func run(t *testing.T, open func(t testing.TB) Backend, within func(t *testing.T
 		if len(methods) == 0 {
 			continue
 		}
-		if reason, lacking := rule.lacking(t, b); lacking {
+		if reason, missing := rule.missing(t, b); missing {
 			t.Logf("not run, because %s: %s", reason, rule.name)
 			continue
 		}
@@ -162,11 +164,11 @@ func rules() []rule {
 type rule struct {
 	name  string
 	needs []Need
-	when  func(b Backend, m idp.Method) bool // nil: it is one for all methods
+	when  func(b Backend, m idp.Method) bool // reports whether the rule applies to a method; nil: to all
 	test  func(t testing.TB, b Backend, m idp.Method)
 }
 
-// methods are those that the rule is for.
+// methods returns the methods of a backend to which the rule applies.
 func (r rule) methods(b Backend) (methods []idp.Method) {
 	for _, m := range b.Methods {
 		if r.when == nil || r.when(b, m) {
@@ -176,11 +178,11 @@ func (r rule) methods(b Backend) (methods []idp.Method) {
 	return methods
 }
 
-// lacking says what of the rule's needs is not there, and why.
-func (r rule) lacking(t testing.TB, b Backend) (reason string, lacking bool) {
+// missing reports whether the backend lacks something that the rule needs, and returns the reason.
+func (r rule) missing(t testing.TB, b Backend) (reason string, missing bool) {
 	for _, n := range r.needs {
-		if why, lacks := b.Lacks[n]; lacks {
-			return fmt.Sprintf("there is not %s (%s)", n, why), true
+		if reason, ok := b.Lacks[n]; ok {
+			return fmt.Sprintf("there is not %s (%s)", n, reason), true
 		}
 		if !b.has(n) {
 			t.Errorf("there is not %s, and Backend.Lacks does not say why", n)

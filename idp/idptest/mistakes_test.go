@@ -1,11 +1,14 @@
 package idptest
 
 import (
+	"context"
 	"crypto/elliptic"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -17,7 +20,7 @@ import (
 	certtest "github.com/innsigli/innsigli/internal/test/cert"
 )
 
-// mistake is a provider that is wrong in one thing.
+// mistake is a provider with one mistake.
 type mistake struct {
 	name   string
 	cms    bool
@@ -93,8 +96,8 @@ func wrongEvents(t testing.TB) []mistake {
 		{name: "a failure that is none", around: on(func(e idp.Failed) idp.Event { e.Code = idp.AuthorizationPending; return e }), found: "is no end"},
 		{name: "an expired certificate", inside: wrongs{keepsExpired: true}, found: "the certificate is valid now"},
 		{name: "a known certificate is forgotten", inside: wrongs{forgetsKnown: true}, found: "Begin answers NeedDigest with the certificate that is known"},
-		{name: "a renewed certificate is missed", inside: wrongs{missesRenewal: true}, found: "a certificate that was renewed since is found out: value 0"},
-		{name: "a certificate renewed in the middle is missed", inside: wrongs{missesRenewal: true}, found: "never signed for as the earlier one: value 0"},
+		{name: "a renewed certificate is missed", inside: wrongs{missesRenewal: true}, found: "a renewed certificate is detected: value 0"},
+		{name: "a certificate renewed in the middle is missed", inside: wrongs{missesRenewal: true}, found: "does not sign for the earlier one: value 0"},
 	}
 }
 
@@ -109,9 +112,9 @@ var wrongAnswers = []mistake{
 		return e
 	}), found: "has ended by its Expires"},
 	{name: "an end before its time", around: after(func(a *answer) { a.state.Expires = a.state.Expires.Add(time.Hour) }), found: "it expires when its State does"},
-	{name: "impatience", around: impatient, found: "who asks too early is not refused"},
+	{name: "impatience", around: impatient, found: "an early Poll is not refused"},
 	{name: "a call that waits", around: blocking, found: "while there is no answer the event is Waiting"},
-	{name: "a busy provider refuses", around: busy, found: "conversations go on at the same time"},
+	{name: "a busy provider refuses", around: busy, found: "conversations run concurrently"},
 	{name: "nothing is signed", around: after(func(a *answer) {
 		if a.call == "Sign" && len(a.digests) == 0 {
 			a.event, a.err = idp.Signed{}, nil
@@ -123,12 +126,12 @@ var wrongAnswers = []mistake{
 		}
 	}), found: "any text can be shown: no input makes a provider panic"},
 	{name: "an answer that is lost", inside: wrongs{noContinue: true}, found: "a lost answer to Poll can be had again"},
-	{name: "a fault ends the conversation", inside: wrongs{fatalFaults: true}, found: "a fault on the way to the provider passes: the State is good"},
+	{name: "a fault ends the conversation", inside: wrongs{fatalFaults: true}, found: "a conversation survives a network fault: the State is good"},
 	{name: "an ended context ends the conversation", around: after(func(a *answer) {
 		if a.ctx.Err() != nil {
 			a.event, a.err = idp.Failed{Failure: idp.Failure{Code: idp.CommunicationError}}, nil
 		}
-	}), found: "who calls with an ended context is answered promptly: the State is good"},
+	}), found: "a call with an ended context returns promptly: the State is good"},
 	{name: "an ended context is not noticed", around: after(func(a *answer) {
 		if a.ctx.Err() != nil {
 			time.Sleep(time.Minute) // time: virtual; mistakes are made in bubbles
@@ -145,7 +148,7 @@ func failing(as, with idp.ErrorCode) func(idp.Provider) idp.Provider {
 	})
 }
 
-// impatient refuses who asks twice in a second.
+// impatient refuses two polls within a second.
 func impatient(p idp.Provider) idp.Provider {
 	var last time.Time
 	return after(func(a *answer) {
@@ -156,7 +159,7 @@ func impatient(p idp.Provider) idp.Provider {
 	})(p)
 }
 
-// busy takes a second for each call, and no other call meanwhile.
+// busy takes a second for each call, during which it makes no other call.
 func busy(p idp.Provider) idp.Provider {
 	var taken atomic.Bool
 	return after(func(a *answer) {
@@ -169,7 +172,7 @@ func busy(p idp.Provider) idp.Provider {
 	})(p)
 }
 
-// blocking comes back from a call when the person has answered.
+// blocking returns from a call only after the person has answered.
 func blocking(p idp.Provider) idp.Provider {
 	return after(func(a *answer) {
 		for {
@@ -181,4 +184,180 @@ func blocking(p idp.Provider) idp.Provider {
 			a.state, a.event, a.err = p.Poll(a.ctx, a.state)
 		}
 	})(p)
+}
+
+var wrongStates = []mistake{
+	{name: "a State without its key", around: after(func(a *answer) { a.state.Key = "" }), found: "not Begin's"},
+	{name: "a State for ever", around: after(func(a *answer) { a.state.Expires = time.Time{} }), found: "does not expire"},
+	{name: "a State of another version", around: after(func(a *answer) {
+		if _, ok := a.event.(idp.Signed); ok {
+			a.state.Version = 7
+		}
+	}), found: "the State of Poll is of"},
+	{name: "a State is kept in memory", around: remembering, found: "a conversation continues in another process"},
+	{name: "conversations mix", around: mixing, found: "interleaved conversations do not mix"},
+	{name: "States of others are taken", inside: wrongs{anyState: true}, found: "a State of another provider is refused"},
+	{name: "States of the version before are taken", inside: wrongs{oldStates: true}, found: "a State of the version before is refused"},
+	{name: "what was stored is refused", around: after(func(a *answer) {
+		if a.before.Key == storedKey {
+			a.err = io.ErrUnexpectedEOF
+		}
+	}), found: "a State of the present version is not refused, but Poll of ready"},
+	{name: "a State that cannot be read panics", inside: wrongs{anyState: true}, found: "a damaged State does not panic: no input makes a provider panic"},
+	{name: "a State that cannot be read waits", around: after(func(a *answer) {
+		if a.call == "Poll" && a.err != nil {
+			a.event, a.err = idp.Waiting{}, nil
+		}
+	}), found: "a truncated State is refused"},
+	{name: "who called Sign is asked for the digest", around: askingAgain, found: "for another certificate only"},
+	{name: "who never called Sign waits", around: silentAfterNeedDigest, found: "NeedDigest comes again if Sign was not called: the conversation has no end"},
+}
+
+// remembering keeps the secret part of a State in memory instead of the State.
+func remembering(p idp.Provider) idp.Provider {
+	secrets := map[string][]byte{}
+	return twisted{p.(idp.Notifier), func(a *answer) { a.before.Secret = secrets[a.before.Key] }, func(a *answer) {
+		if a.err == nil {
+			secrets[a.state.Key], a.state.Secret = a.state.Secret, []byte("{}")
+		}
+	}}
+}
+
+// mixing stores only the last conversation.
+func mixing(p idp.Provider) idp.Provider {
+	var last []byte
+	return twisted{p.(idp.Notifier), func(a *answer) { a.before.Secret = last }, func(a *answer) { last = a.state.Secret }}
+}
+
+// askingAgain returns NeedDigest once more after the person has signed.
+func askingAgain(p idp.Provider) idp.Provider {
+	asked := map[string]idp.Event{}
+	return after(func(a *answer) {
+		switch a.event.(type) {
+		case idp.NeedDigest:
+			asked[a.state.Key] = a.event
+		case idp.Continue:
+			if again := asked[a.state.Key]; again != nil {
+				a.event = again
+			}
+		}
+	})(p)
+}
+
+// silentAfterNeedDigest returns Waiting from a Poll after NeedDigest.
+func silentAfterNeedDigest(p idp.Provider) idp.Provider {
+	answered := map[string]bool{}
+	return after(func(a *answer) {
+		if _, ok := a.event.(idp.NeedDigest); !ok {
+			return
+		}
+		if a.call == "Poll" && answered[a.state.Key] {
+			a.event = idp.Waiting{}
+		}
+		answered[a.state.Key] = true
+	})(p)
+}
+
+var wrongNotifications = []mistake{
+	{name: "everything is authentic", around: reading(func(p idp.Notifier, r *http.Request) (string, func(idp.State) bool, error) {
+		return r.URL.Path, func(idp.State) bool { return true }, nil
+	}), found: "the notification is not one for the State of"},
+	{name: "authentic without a secret", around: reading(func(p idp.Notifier, r *http.Request) (string, func(idp.State) bool, error) {
+		return r.URL.Path, func(s idp.State) bool { return s.Key == r.URL.Path }, nil
+	}), found: "a request without its header is no notification"},
+	{name: "nothing is authentic", around: reading(func(p idp.Notifier, r *http.Request) (string, func(idp.State) bool, error) {
+		return r.URL.Path, func(idp.State) bool { return false }, nil
+	}), found: "is one for the State of its conversation"},
+	{name: "another key", around: reading(func(p idp.Notifier, r *http.Request) (string, func(idp.State) bool, error) {
+		_, authentic, err := p.Notification(r)
+		return "key", authentic, err
+	}), found: "the key is Begin's"},
+	{name: "one secret for all", inside: wrongs{sharedSecret: true}, found: "each conversation has a secret of its own"},
+	{name: "a body of any length", around: reading(func(p idp.Notifier, r *http.Request) (string, func(idp.State) bool, error) {
+		io.Copy(io.Discard, r.Body)
+		return p.Notification(r)
+	}), found: "a body without an end is given up"},
+}
+
+// answer is a call with its result, to which a mistake is applied.
+type answer struct {
+	call    string
+	ctx     context.Context
+	person  idp.Person // Begin's
+	text    idp.Text
+	digests []ades.Digest // Sign's
+	before  idp.State     // what Sign and Poll were called with
+
+	state idp.State
+	event idp.Event
+	err   error
+}
+
+// twisted wraps a provider and makes a mistake.
+type twisted struct {
+	idp.Notifier
+	before func(*answer) // before the call, with what it is given
+	after  func(*answer)
+}
+
+// after wraps providers and changes their results.
+func after(change func(*answer)) func(idp.Provider) idp.Provider {
+	return func(p idp.Provider) idp.Provider {
+		return twisted{p.(idp.Notifier), func(*answer) {}, change}
+	}
+}
+
+// before wraps providers and changes their arguments.
+func before(change func(*answer)) func(idp.Provider) idp.Provider {
+	return func(p idp.Provider) idp.Provider {
+		return twisted{p.(idp.Notifier), change, func(*answer) {}}
+	}
+}
+
+// on wraps providers and changes their events of type E.
+func on[E idp.Event](change func(E) idp.Event) func(idp.Provider) idp.Provider {
+	return after(func(a *answer) {
+		if e, ok := a.event.(E); ok {
+			a.event = change(e)
+		}
+	})
+}
+
+func (p twisted) Begin(ctx context.Context, key string, person idp.Person, text idp.Text, known *x509.Certificate) (idp.State, idp.Event, error) {
+	return p.answer(answer{call: "Begin", ctx: ctx, person: person, text: text}, func(a *answer) {
+		a.state, a.event, a.err = p.Notifier.Begin(ctx, key, person, a.text, known)
+	})
+}
+
+func (p twisted) Sign(ctx context.Context, state idp.State, digests []ades.Digest) (idp.State, idp.Event, error) {
+	return p.answer(answer{call: "Sign", ctx: ctx, before: state, digests: digests}, func(a *answer) {
+		a.state, a.event, a.err = p.Notifier.Sign(ctx, a.before, a.digests)
+	})
+}
+
+func (p twisted) Poll(ctx context.Context, state idp.State) (idp.State, idp.Event, error) {
+	return p.answer(answer{call: "Poll", ctx: ctx, before: state}, func(a *answer) {
+		a.state, a.event, a.err = p.Notifier.Poll(ctx, a.before)
+	})
+}
+
+func (p twisted) answer(a answer, call func(*answer)) (idp.State, idp.Event, error) {
+	p.before(&a)
+	call(&a)
+	p.after(&a)
+	return a.state, a.event, a.err
+}
+
+// twistedNotifier wraps a notifier and reads notifications with a mistake.
+type twistedNotifier struct {
+	idp.Notifier
+	read func(p idp.Notifier, r *http.Request) (string, func(idp.State) bool, error)
+}
+
+func (p twistedNotifier) Notification(r *http.Request) (string, func(idp.State) bool, error) {
+	return p.read(p.Notifier, r)
+}
+
+func reading(read func(p idp.Notifier, r *http.Request) (string, func(idp.State) bool, error)) func(idp.Provider) idp.Provider {
+	return func(p idp.Provider) idp.Provider { return twistedNotifier{p.(idp.Notifier), read} }
 }

@@ -19,8 +19,8 @@ import (
 	certtest "github.com/innsigli/innsigli/internal/test/cert"
 )
 
-// network is an identity provider that gives each answer once, and has everything that a
-// Backend can have. What there is to know of a person is known after an answer.
+// network is an identity provider that gives each answer once and supports everything that a Backend can provide. A
+// person's certificate is only in answers.
 type network struct {
 	mu      sync.Mutex
 	broken  bool
@@ -41,7 +41,7 @@ type prompt struct {
 	asCMS     bool
 }
 
-// reply is what a prompt comes to.
+// reply is the answer to a prompt.
 type reply struct {
 	Values      [][]byte
 	Certificate []byte
@@ -61,7 +61,7 @@ func newNetwork() *network {
 	return &network{people: map[string]*party{}, prompts: map[string]*prompt{}}
 }
 
-// add makes a person up.
+// add adds a person who behaves as needed.
 func (n *network) add(t testing.TB, need Need) idp.Person {
 	p := idp.Person{Kennitala: fmt.Sprintf("%010d", len(n.people)+1), Phone: "5550101"}
 	n.people[p.Kennitala] = &party{need: need}
@@ -75,7 +75,7 @@ func (n *network) renew(t testing.TB, p idp.Person) {
 	person.certificate = certtest.Issue(t, x509.Certificate{Subject: pkix.Name{SerialNumber: p.Kennitala}}, person.key, nil, nil)
 }
 
-// reach is the way to the provider.
+// reach returns an error while there is a network fault, or after the context has ended.
 func (n *network) reach(ctx context.Context) error {
 	if n.broken {
 		return errUnreachable
@@ -83,7 +83,7 @@ func (n *network) reach(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// ask asks a person, who signs the digests when there are some.
+// ask starts a prompt. The person signs its digests, if there are any.
 func (n *network) ask(ctx context.Context, p prompt) (id string, failure *idp.Failure, err error) {
 	if err := n.reach(ctx); err != nil {
 		return "", nil, err
@@ -98,7 +98,7 @@ func (n *network) ask(ctx context.Context, p prompt) (id string, failure *idp.Fa
 	return id, nil, nil
 }
 
-// take fetches the answer, once.
+// take returns the answer, once.
 func (n *network) take(ctx context.Context, id string) (reply, *idp.Failure, error) {
 	if err := n.reach(ctx); err != nil {
 		return reply{}, nil, err
@@ -143,7 +143,7 @@ func (p *party) value(d ades.Digest) []byte {
 	return value
 }
 
-// signCMS signs the document's digest.
+// signCMS returns a CMS for a document's digest.
 func (p *party) signCMS(d ades.Digest) []byte {
 	attributes, err := cms.SignedAttributes(p.certificate, d.Algorithm, d.Sum)
 	if err != nil {

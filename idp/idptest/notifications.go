@@ -9,19 +9,19 @@ import (
 	"github.com/innsigli/innsigli/idp"
 )
 
-// mostOfBody is how much of a notification a provider may read. OpenID CIBA Core 10.2 needs a
-// hundred bytes.
-const mostOfBody = 4 << 20
+// maxBody is the number of bytes of a notification that a provider may read. A ping of CIBA Core 10.2 has about a
+// hundred.
+const maxBody = 4 << 20
 
 var notifications = []rule{
-	{name: "a notification is about the conversation that it names", needs: []Need{Notifies}, when: notifies, test: func(t testing.TB, b Backend, m idp.Method) {
+	{name: "a notification is authentic for its conversation only", needs: []Need{Notifies}, when: notifies, test: func(t testing.TB, b Backend, m idp.Method) {
 		c, other := waiting(t, b, m), waiting(t, b, m)
-		key, authentic := notified(t, b, c)
+		key, authentic := readNotification(t, b, c)
 		if key != c.key {
 			t.Errorf("the key is Begin's, but %q", key)
 		}
-		for name, stranger := range map[string]idp.State{"another conversation": other.state(), "nobody": {}, "another provider": {Provider: "another", Key: c.key}} {
-			if authentic(stranger) {
+		for name, foreign := range map[string]idp.State{"another conversation": other.state(), "no conversation": {}, "another provider": {Provider: "another", Key: c.key}} {
+			if authentic(foreign) {
 				t.Errorf("the notification is not one for the State of %s", name)
 			}
 		}
@@ -30,10 +30,10 @@ var notifications = []rule{
 		}
 	}},
 
-	{name: "a notification of an earlier conversation with the key is not authentic", needs: []Need{Notifies}, when: notifies, test: func(t testing.TB, b Backend, m idp.Method) {
+	{name: "a notification of an earlier conversation with the same key is not authentic", needs: []Need{Notifies}, when: notifies, test: func(t testing.TB, b Backend, m idp.Method) {
 		c := waiting(t, b, m)
-		_, authentic := notified(t, b, c)
-		again := talk(t, b, m, Approves)
+		_, authentic := readNotification(t, b, c)
+		again := begin(t, b, m, Approves)
 		again.key = c.key
 		must[idp.Waiting](again)
 		if authentic(again.state()) {
@@ -41,7 +41,7 @@ var notifications = []rule{
 		}
 	}},
 
-	{name: "what is no notification is refused", needs: []Need{Notifies}, when: notifies, test: func(t testing.TB, b Backend, m idp.Method) {
+	{name: "a request that is not a notification is refused", needs: []Need{Notifies}, when: notifies, test: func(t testing.TB, b Backend, m idp.Method) {
 		c := waiting(t, b, m)
 		stripped := b.Notification(t, c.state())
 		stripped.Header = http.Header{}
@@ -54,31 +54,32 @@ var notifications = []rule{
 		}
 	}},
 
-	{name: "a notification is read as far as one may be long", needs: []Need{Notifies}, when: notifies, test: func(t testing.TB, b Backend, m idp.Method) {
-		r, endless := b.Notification(t, waiting(t, b, m).state()), &blank{}
+	{name: "a notification of unlimited length is not read to the end", needs: []Need{Notifies}, when: notifies, test: func(t testing.TB, b Backend, m idp.Method) {
+		r, endless := b.Notification(t, waiting(t, b, m).state()), &blanks{}
 		r.Body, r.ContentLength = io.NopCloser(endless), -1
 		b.Provider.(idp.Notifier).Notification(r)
-		if endless.read >= mostOfBody {
+		if endless.read >= maxBody {
 			t.Error("a body without an end is given up")
 		}
 	}},
 }
 
+// notifies reports whether the provider receives notifications.
 func notifies(b Backend, _ idp.Method) bool {
 	_, ok := b.Provider.(idp.Notifier)
 	return ok
 }
 
-// waiting is a conversation that waits for the person.
+// waiting returns a conversation that waits for the person.
 func waiting(t testing.TB, b Backend, m idp.Method) *conversation {
 	t.Helper()
-	c := talk(t, b, m, Approves)
+	c := begin(t, b, m, Approves)
 	must[idp.Waiting](c)
 	return c
 }
 
-// notified has the notification of a conversation read.
-func notified(t testing.TB, b Backend, c *conversation) (key string, authentic func(idp.State) bool) {
+// readNotification passes the notification for a conversation to the provider.
+func readNotification(t testing.TB, b Backend, c *conversation) (key string, authentic func(idp.State) bool) {
 	t.Helper()
 	key, authentic, err := b.Provider.(idp.Notifier).Notification(b.Notification(t, c.state()))
 	if err != nil {
@@ -95,11 +96,11 @@ func request(body io.Reader) *http.Request {
 	return r
 }
 
-// blank is a body of mostOfBody blanks, which may stand before any JSON, and counts those read.
-type blank struct{ read int }
+// blanks is a body of maxBody spaces, which JSON may begin with. It counts the bytes read.
+type blanks struct{ read int }
 
-func (b *blank) Read(p []byte) (int, error) {
-	if b.read >= mostOfBody {
+func (b *blanks) Read(p []byte) (int, error) {
+	if b.read >= maxBody {
 		return 0, io.EOF
 	}
 	for i := range p {

@@ -16,27 +16,26 @@ import (
 	"github.com/innsigli/innsigli/idp/ciba"
 )
 
-// BrowserOptions describe logins on the provider's pages.
+// BrowserOptions configure a [Browser].
 type BrowserOptions struct {
-	// Client is known to the provider for the code flow; it needs no key.
+	// Client is registered for the authorization code flow; it needs no key.
 	Client *ciba.Client
-	// Redirect is where the provider sends the browser back to: the redirect_uri, as
-	// registered.
+	// Redirect is the registered redirect_uri, to which the provider redirects the browser after the login.
 	Redirect string
 	Scope    []string // none: "openid profile"
-	ACR      []string // acr_values, the best first; none: the provider's choice
-	// Parameters are further ones of the authorization request, such as ui_locales.
+	ACR      []string // acr_values in order of preference; none: the provider chooses
+	// Parameters are further parameters of the authorization request, such as ui_locales.
 	Parameters url.Values
-	// Lifetime is how long a login may take; 0: 10 minutes.
+	// Lifetime is the lifetime of a login; 0: 10 minutes.
 	Lifetime time.Duration
-	Reading  Reading
+	Claims   ClaimRules
 }
 
-// Browser sends people to the provider's pages.
+// Browser authenticates people on the provider's pages.
 type Browser struct{ options BrowserOptions }
 
-// BrowserState is a login between Begin and Finish. It has to be kept for the browser that
-// began it and no other, or somebody can be made to log in as somebody else.
+// BrowserState is the state of a login between Begin and Finish. The caller must bind it to the browser that began the
+// login. Otherwise an attacker can log a victim in as another person (login CSRF).
 type BrowserState struct {
 	State    string    `json:"state"`
 	Nonce    string    `json:"nonce"`
@@ -44,9 +43,9 @@ type BrowserState struct {
 	Expires  time.Time `json:"expires"`
 }
 
-// NewBrowser checks the options.
+// NewBrowser returns a Browser.
 func NewBrowser(o BrowserOptions) (*Browser, error) {
-	if err := check(o.Client); err != nil {
+	if err := checkClient(o.Client); err != nil {
 		return nil, err
 	}
 	if u, err := url.Parse(o.Redirect); err != nil || u.Scheme == "" || u.Host == "" || u.Fragment != "" { // RFC 6749 3.1.2
@@ -55,13 +54,13 @@ func NewBrowser(o BrowserOptions) (*Browser, error) {
 	return &Browser{o}, nil
 }
 
-// Check asks the provider for all that can be asked without a person; see
-// [ciba.Client.CheckCode]. It does not find out whether the provider knows the redirect.
+// Check tests the provider without asking a person; see [ciba.Client.CheckCode]. It cannot find out whether
+// BrowserOptions.Redirect is registered.
 func (b *Browser) Check(ctx context.Context) (ciba.Report, error) {
 	return b.options.Client.CheckCode(ctx, b.options.Redirect)
 }
 
-// Begin returns the address to send the browser to.
+// Begin returns the address to which the caller redirects the browser.
 func (b *Browser) Begin(ctx context.Context) (address string, s BrowserState, err error) {
 	s = BrowserState{
 		State:    rand.Text(),
@@ -72,7 +71,7 @@ func (b *Browser) Begin(ctx context.Context) (address string, s BrowserState, er
 	parameters := make(url.Values)
 	maps.Copy(parameters, b.options.Parameters)
 	parameters.Set("redirect_uri", b.options.Redirect)
-	parameters.Set("scope", strings.Join(scope(b.options.Scope), " "))
+	parameters.Set("scope", strings.Join(scopeOrDefault(b.options.Scope), " "))
 	parameters.Set("state", s.State)
 	parameters.Set("nonce", s.Nonce)
 	parameters.Set("code_challenge", oauth2.S256ChallengeFromVerifier(s.Verifier))
@@ -84,8 +83,8 @@ func (b *Browser) Begin(ctx context.Context) (address string, s BrowserState, er
 	return address, s, err
 }
 
-// Finish reads the query with which the browser came back. A [*ciba.Error] with the status 0
-// is what the provider answered in it. After any error the login begins anew.
+// Finish completes a login with the query of the provider's redirect. A [*ciba.Error] with the status 0 is the
+// provider's error in the query. After an error the caller begins another login.
 func (b *Browser) Finish(ctx context.Context, s BrowserState, query url.Values) (Identity, error) {
 	code, err := b.code(s, query)
 	if err != nil {
@@ -104,38 +103,38 @@ func (b *Browser) Finish(ctx context.Context, s BrowserState, query url.Values) 
 	if err != nil {
 		return Identity{}, err
 	}
-	if nonce, _ := claims.ID["nonce"].(string); !same(nonce, s.Nonce) { // OpenID Connect Core 3.1.3.7, 11
-		return Identity{}, ErrForeign
+	if nonce, _ := claims.ID["nonce"].(string); !equalSecrets(nonce, s.Nonce) { // OpenID Connect Core 3.1.3.7, 11
+		return Identity{}, ErrMismatch
 	}
-	return b.options.Reading.identity(claims)
+	return b.options.Claims.identity(claims)
 }
 
 const maxCode = 8 << 10 // bytes
 
-// code returns the code of an answer to this login (RFC 6749 4.1.2).
+// code returns the authorization code of an answer to the login (RFC 6749 4.1.2).
 func (b *Browser) code(s BrowserState, query url.Values) (string, error) {
 	for _, name := range []string{"state", "iss", "code", "error", "error_description"} {
 		if len(query[name]) > 1 { // RFC 6749 3.1
-			return "", ErrForeign
+			return "", ErrMismatch
 		}
 	}
 	issuer := query.Get("iss")
 	switch {
-	case !same(query.Get("state"), s.State), issuer != "" && issuer != b.options.Client.Issuer(): // RFC 9207 2.4
-		return "", ErrForeign
+	case !equalSecrets(query.Get("state"), s.State), issuer != "" && issuer != b.options.Client.Issuer(): // RFC 9207 2.4
+		return "", ErrMismatch
 	case time.Now().After(s.Expires):
 		return "", ErrExpired
 	case query.Has("error"):
-		return "", ciba.Redirected(query)
+		return "", ciba.RedirectError(query)
 	}
 	code := query.Get("code")
 	if code == "" || len(code) > maxCode {
-		return "", ErrForeign
+		return "", ErrMismatch
 	}
 	return code, nil
 }
 
-// same compares secrets.
-func same(a, b string) bool {
+// equalSecrets compares two secrets in constant time. An empty secret equals none.
+func equalSecrets(a, b string) bool {
 	return a != "" && subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/innsigli/innsigli/idp/login"
 )
 
-// A site sends a browser to the provider's pages, where the person does not want to.
+// A site redirects a browser to the provider's pages, where the person refuses.
 func ExampleBrowser() {
 	provider := refusing()
 	defer provider.Close()
@@ -36,7 +36,7 @@ func ExampleBrowser() {
 		log.Fatal(err)
 	}
 
-	// The state is in a cookie, so that it is this browser's alone.
+	// The state is in a cookie, which binds it to the browser.
 	pages.HandleFunc("/login", func(w http.ResponseWriter, r *http.Request) {
 		address, state, err := browser.Begin(r.Context())
 		if err != nil {
@@ -68,7 +68,7 @@ func ExampleBrowser() {
 	// Output: ciba: the provider answers 0 "access_denied"
 }
 
-// A person is asked on the phone, and does not want to.
+// A person is asked on the phone and refuses.
 func ExamplePhone() {
 	provider := refusing()
 	defer provider.Close()
@@ -97,7 +97,7 @@ func ExamplePhone() {
 		state, identity, err = phone.Poll(ctx, state) // and stored here
 		switch {
 		case errors.As(err, &fault):
-			// and the next try may succeed
+			// the next Poll may succeed
 		case err != nil:
 			fmt.Println(err)
 			return
@@ -115,7 +115,7 @@ func ExamplePhone() {
 	// ciba: the provider answers 400 "access_denied"
 }
 
-// refusing is a provider of people who refuse.
+// refusing starts a provider whose people refuse.
 func refusing() *httptest.Server {
 	mux := http.NewServeMux()
 	provider := httptest.NewServer(mux)

@@ -1,74 +1,112 @@
-// Package login finds out who a person is, from an identity provider: on the provider's own
-// pages in the person's browser ([Browser]), or on the person's phone ([Phone]).
+// Package login authenticates a person through an OpenID provider: on the provider's pages in the person's browser
+// ([Browser]), or on the person's phone ([Phone]).
 //
-// Browser is OpenID Connect's code flow with PKCE (OpenID Connect Core 1.0 section 3.1,
-// RFC 7636 with S256, RFC 9207):
+// Browser uses the authorization code flow with PKCE (OpenID Connect Core 1.0 section 3.1, RFC 7636 with S256,
+// RFC 9207):
 //
 //	browser, err := login.NewBrowser(login.BrowserOptions{Client: client, Redirect: "https://sign.example/back"})
-//	address, state, err := browser.Begin(ctx) // keep state for this browser, redirect it to address
+//	address, state, err := browser.Begin(ctx) // store state for this browser, redirect it to address
 //	identity, err := browser.Finish(ctx, state, r.URL.Query())
 //
-// Phone is CIBA. The code is shown on the page and on the phone, for the person to compare:
+// Phone uses CIBA. The page and the phone show the same code, which the person compares:
 //
 //	phone, err := login.NewPhone(login.PhoneOptions{Client: client, ACR: "app-auth"})
 //	state, err := phone.Begin(ctx, kennitala)
 //	// show state.Code, and every state.Interval:
-//	state, identity, err := phone.Poll(ctx, state) // nil and nil: not yet
+//	state, identity, err := phone.Poll(ctx, state) // identity and err are nil: poll again
 //
-// Nothing is kept between the calls: what a login needs travels in its state, which is JSON
-// and secret. A state is good for one login: the caller drops it when the login has ended.
+// The package stores nothing between calls. All that a login needs is in its state, which can be encoded as JSON and is
+// secret. A state is for one login: the caller deletes it when the login has ended.
 //
 // # Errors
 //
-// Errors of the provider are those of package ciba: [*ciba.Error] when it refuses, among them
-// "access_denied" for a person who does not want to; [*ciba.TransportError]; and
-// [*ciba.UntrustedError]. The package's own are [ErrForeign], [ErrExpired], [ErrMethod],
-// [ErrNoKennitala] and [ErrTwoPeople]. No error text names a person.
+// Errors of the provider are those of package ciba: [*ciba.Error] if it refuses, with "access_denied" if the person
+// does; [*ciba.TransportError]; and [*ciba.UntrustedError]. The other errors are [ErrMismatch], [ErrExpired],
+// [ErrMethod], [ErrNoKennitala] and [ErrKennitalaMismatch]. No error text names a person.
 package login
 
 import (
+	"cmp"
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/innsigli/innsigli/idp/ciba"
 )
 
 var (
-	// ErrForeign: the answer does not belong to the login.
-	ErrForeign = errors.New("login: the answer is not one to this login")
-	// ErrExpired: the login took too long.
+	// ErrMismatch is returned for an answer that does not belong to the login.
+	ErrMismatch = errors.New("login: the answer does not belong to this login")
+	// ErrExpired is returned after the login has expired.
 	ErrExpired = errors.New("login: expired")
-	// ErrMethod: the person was identified by another method than those that count.
-	ErrMethod = errors.New("login: identified by a method that does not count")
-	// ErrNoKennitala: the provider does not say the person's kennitala.
-	ErrNoKennitala = errors.New("login: the provider names no kennitala")
-	// ErrTwoPeople: the ID token and the userinfo have different kennitalas.
-	ErrTwoPeople = errors.New("login: the ID token and the userinfo have different kennitalas")
+	// ErrMethod is returned if the person was authenticated by a method that is not accepted.
+	ErrMethod = errors.New("login: the authentication method is not accepted")
+	// ErrNoKennitala is returned if the claims have no kennitala.
+	ErrNoKennitala = errors.New("login: the claims have no kennitala")
+	// ErrKennitalaMismatch is returned if the ID token and the userinfo have different kennitalas.
+	ErrKennitalaMismatch = errors.New("login: the ID token and the userinfo have different kennitalas")
 )
 
-// Identity is who a person is, by the word of the provider.
+// Identity is a person, as identified by the provider.
 type Identity struct {
 	Kennitala string // 10 digits
 	Name      string // may be empty
-	Subject   string // the provider's own name for the person, which says nothing elsewhere
+	Subject   string // the provider's identifier of the person (sub)
 }
 
-// Reading is how a provider's claims are understood.
-type Reading struct {
-	// Kennitala is the claim with the kennitala, bare, with a hyphen, or in the form of
-	// EN 319 412-1 5.1.3 ("PNOIS-"); empty: "nationalRegisterId".
+// ClaimRules describe the claims of a provider.
+type ClaimRules struct {
+	// Kennitala is the claim with the kennitala: with or without a hyphen, or a semantics identifier of EN 319 412-1
+	// 5.1.3 ("PNOIS-"); empty: "nationalRegisterId".
 	Kennitala string
 	// Name is the claim with the person's name; empty: "name".
 	Name string
-	// Methods are the values of acr in the ID token that count; none: any does. What a browser
-	// was asked to request can be changed on the way, and this is what finds it.
+	// Methods are the accepted values of acr in the ID token; none: all. The browser can change the acr_values of the
+	// request, so a caller that requires a method has to set this field.
 	Methods []string
 }
 
 var errNoClient = errors.New("login: no client")
 
-func check(c *ciba.Client) error {
+// checkClient returns an error if there is no client.
+func checkClient(c *ciba.Client) error {
 	if c == nil {
 		return errNoClient
 	}
 	return nil
+}
+
+// identity returns the person whom the claims identify. If both the ID token and the userinfo have a kennitala, it
+// has to be the same.
+func (r ClaimRules) identity(claims ciba.Claims) (Identity, error) {
+	if method, _ := claims.ID["acr"].(string); len(r.Methods) > 0 && !slices.Contains(r.Methods, method) {
+		return Identity{}, ErrMethod
+	}
+	claim := cmp.Or(r.Kennitala, "nationalRegisterId")
+	number, ok := parseKennitala(claims.Text(claim))
+	if !ok {
+		return Identity{}, ErrNoKennitala
+	}
+	if other, ok := parseKennitala(ciba.Claims{ID: claims.ID}.Text(claim)); ok && other != number {
+		return Identity{}, ErrKennitalaMismatch
+	}
+	return Identity{
+		Kennitala: number,
+		Name:      claims.Text(cmp.Or(r.Name, "name")),
+		Subject:   claims.Text("sub"),
+	}, nil
+}
+
+// parseKennitala returns the 10 digits of a kennitala in the forms of ClaimRules.Kennitala.
+func parseKennitala(claim string) (string, bool) {
+	digits := strings.ReplaceAll(strings.TrimPrefix(claim, "PNOIS-"), "-", "")
+	return digits, len(digits) == 10 && strings.Trim(digits, "0123456789") == ""
+}
+
+// scopeOrDefault returns the scope of the options, or else "openid profile".
+func scopeOrDefault(s []string) []string {
+	if len(s) == 0 {
+		return []string{"openid", "profile"}
+	}
+	return s
 }

@@ -50,7 +50,7 @@ func TestKennitala(t *testing.T) {
 		"na":                 "",
 		"":                   "",
 	} {
-		if got, ok := kennitala(claim); ok != (want != "") || ok && got != want {
+		if got, ok := parseKennitala(claim); ok != (want != "") || ok && got != want {
 			t.Errorf("%q: %q, %v", claim, got, ok)
 		}
 	}

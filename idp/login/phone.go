@@ -12,44 +12,44 @@ import (
 	"github.com/innsigli/innsigli/idp/ciba"
 )
 
-// PhoneOptions describe logins on phones.
+// PhoneOptions configure a [Phone].
 type PhoneOptions struct {
-	// Client is known to the provider for CIBA.
+	// Client is registered for CIBA.
 	Client *ciba.Client
 	Scope  []string // none: "openid profile"
-	ACR    string   // the method, as acr_values; empty: the provider's choice
-	// Text is what the phone shows. "{code}" in it is replaced by the code; empty: "{code}".
+	ACR    string   // acr_values: the method; empty: the provider chooses
+	// Text is the text on the phone, with {code} for the code; empty: "{code}".
 	Text string
-	// Code makes the code of a login, and further claims of the request to which it belongs;
-	// nil: 4 digits are drawn, and the text has to show them.
-	Code    func() (code string, extra map[string]any, err error)
-	Reading Reading
+	// Code returns the code of a login, and further claims of the request; nil: the code is 4 random digits, and Text
+	// has to contain {code}.
+	Code   func() (code string, extra map[string]any, err error)
+	Claims ClaimRules
 }
 
-// Phone asks people on their phones.
+// Phone authenticates people on their phones.
 type Phone struct{ options PhoneOptions }
 
-// PhoneState is a login between the calls.
+// PhoneState is the state of a login between calls.
 type PhoneState struct {
-	ID       string        `json:"id"`       // of the request: auth_req_id
-	Code     string        `json:"code"`     // for the person to compare
-	Interval time.Duration `json:"interval"` // the least time until the next Poll
+	ID       string        `json:"id"`       // the auth_req_id of the request
+	Code     string        `json:"code"`     // the code that the person compares
+	Interval time.Duration `json:"interval"` // the minimum time until the next Poll
 	Expires  time.Time     `json:"expires"`
-	Tokens   *ciba.Tokens  `json:"tokens,omitempty"` // the answer, which is given once
+	Tokens   *ciba.Tokens  `json:"tokens,omitempty"` // the token response, which the provider gives only once
 }
 
-const codePlace = "{code}"
+const codePlaceholder = "{code}"
 
-// NewPhone checks the options.
+// NewPhone returns a Phone.
 func NewPhone(o PhoneOptions) (*Phone, error) {
-	if err := check(o.Client); err != nil {
+	if err := checkClient(o.Client); err != nil {
 		return nil, err
 	}
 	if o.Text == "" {
-		o.Text = codePlace
+		o.Text = codePlaceholder
 	}
 	if o.Code == nil {
-		if !strings.Contains(o.Text, codePlace) {
+		if !strings.Contains(o.Text, codePlaceholder) {
 			return nil, fmt.Errorf("login: the text on the phone has no place for the code: %q", o.Text)
 		}
 		o.Code = drawCode
@@ -62,32 +62,32 @@ func drawCode() (string, map[string]any, error) {
 	return fmt.Sprintf("%04d", n), nil, err
 }
 
-// Begin asks the person whom the hint means (the provider's login_hint).
+// Begin asks the person whom the login_hint identifies.
 func (p *Phone) Begin(ctx context.Context, hint string) (PhoneState, error) {
 	code, extra, err := p.options.Code()
 	if err != nil {
 		return PhoneState{}, fmt.Errorf("login: making a code: %w", err)
 	}
-	asked, err := p.options.Client.Ask(ctx, ciba.Request{
+	ack, err := p.options.Client.RequestAuthentication(ctx, ciba.Request{
 		LoginHint:      hint,
-		Scope:          scope(p.options.Scope),
+		Scope:          scopeOrDefault(p.options.Scope),
 		ACR:            p.options.ACR,
-		BindingMessage: strings.ReplaceAll(p.options.Text, codePlace, code),
+		BindingMessage: strings.ReplaceAll(p.options.Text, codePlaceholder, code),
 		Extra:          extra,
 	})
 	if err != nil {
 		return PhoneState{}, err
 	}
 	return PhoneState{
-		ID:       asked.ID,
+		ID:       ack.ID,
 		Code:     code,
-		Interval: asked.Interval,
-		Expires:  time.Now().Add(asked.ExpiresIn),
+		Interval: ack.Interval,
+		Expires:  time.Now().Add(ack.ExpiresIn),
 	}, nil
 }
 
-// Poll asks whether the person has answered: identity is nil while not. The state is to be
-// kept also with an error; after a [*ciba.TransportError] Poll may be called again with it.
+// Poll requests the answer of the person. The identity is nil while there is none. The caller must store the returned
+// state even if there is an error; after a [*ciba.TransportError] it may call Poll again with it.
 func (p *Phone) Poll(ctx context.Context, s PhoneState) (PhoneState, *Identity, error) {
 	if s.Tokens == nil {
 		if time.Now().After(s.Expires) {
@@ -97,7 +97,7 @@ func (p *Phone) Poll(ctx context.Context, s PhoneState) (PhoneState, *Identity, 
 		var refused *ciba.Error
 		switch {
 		case errors.As(err, &refused) && refused.Pending():
-			return s.waiting(refused), nil, nil
+			return s.pending(refused), nil, nil
 		case errors.As(err, &refused) && refused.Code == "expired_token":
 			return s, nil, ErrExpired
 		case err != nil:
@@ -106,20 +106,20 @@ func (p *Phone) Poll(ctx context.Context, s PhoneState) (PhoneState, *Identity, 
 		s.Tokens = &tokens
 	}
 	tokens := *s.Tokens
-	tokens.AuthReqID = s.ID // which states of before AuthReqID lack
+	tokens.AuthReqID = s.ID // states of earlier versions lack it in the tokens
 	claims, err := p.options.Client.Claims(ctx, tokens)
 	if err != nil {
 		return s, nil, err
 	}
-	identity, err := p.options.Reading.identity(claims)
+	identity, err := p.options.Claims.identity(claims)
 	if err != nil {
 		return s, nil, err
 	}
 	return s, &identity, nil
 }
 
-// waiting is the state after an answer that is none yet (CIBA Core 11).
-func (s PhoneState) waiting(e *ciba.Error) PhoneState {
+// pending returns the state after an error after which polling continues (CIBA Core 11).
+func (s PhoneState) pending(e *ciba.Error) PhoneState {
 	if e.Code == "slow_down" {
 		s.Interval += 5 * time.Second
 	}

@@ -2,7 +2,9 @@ package login_test
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"errors"
+	"os"
 	"regexp"
 	"testing"
 	"time"
@@ -15,8 +17,8 @@ import (
 	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
-// answered polls until there is an answer, through a store.
-func answered(t *testing.T, p *login.Phone, s login.PhoneState) (state login.PhoneState, identity *login.Identity, err error) {
+// pollUntilAnswer polls until there is an answer. It stores the state between polls.
+func pollUntilAnswer(t *testing.T, p *login.Phone, s login.PhoneState) (state login.PhoneState, identity *login.Identity, err error) {
 	t.Helper()
 	state = s
 	testenv.Wait(t, "the person's answer", func() bool {
@@ -35,7 +37,8 @@ func newPhone(t *testing.T, o login.PhoneOptions) *login.Phone {
 	return p
 }
 
-func ring(t *testing.T, p *login.Phone, hint string) login.PhoneState {
+// beginPhone begins a login on a phone.
+func beginPhone(t *testing.T, p *login.Phone, hint string) login.PhoneState {
 	t.Helper()
 	state, err := p.Begin(t.Context(), hint)
 	if err != nil {
@@ -48,22 +51,22 @@ func TestPhone(t *testing.T) {
 	p, client := start(t, openidtest.Options{})
 	claims := func(c map[string]any) openidtest.Answer { return openidtest.Answer{Claims: c} }
 	for name, test := range map[string]struct {
-		answer  openidtest.Answer
-		reading login.Reading
-		want    error
+		answer openidtest.Answer
+		claims login.ClaimRules
+		want   error
 	}{
 		"at once":           {},
 		"a moment later":    {answer: openidtest.Answer{Delay: 300 * time.Millisecond}},
-		"by a method":       {reading: login.Reading{Methods: []string{"app-auth"}}},
-		"by another method": {reading: login.Reading{Methods: []string{"sim-auth"}}, want: login.ErrMethod},
+		"by a method":       {claims: login.ClaimRules{Methods: []string{"app-auth"}}},
+		"by another method": {claims: login.ClaimRules{Methods: []string{"sim-auth"}}, want: login.ErrMethod},
 		"in another form":   {answer: claims(map[string]any{"nationalRegisterId": "PNOIS-010130-2989"})},
-		"in another claim":  {answer: claims(map[string]any{"nationalRegisterId": "na", "name": kennitala}), reading: login.Reading{Kennitala: "name"}},
+		"in another claim":  {answer: claims(map[string]any{"nationalRegisterId": "na", "name": kennitala}), claims: login.ClaimRules{Kennitala: "name"}},
 		"without kennitala": {answer: claims(map[string]any{"nationalRegisterId": "na"}), want: login.ErrNoKennitala},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p.Person(person(test.answer))
-			phone := newPhone(t, login.PhoneOptions{Client: client, ACR: "app-auth", Reading: test.reading})
-			_, identity, err := answered(t, phone, ring(t, phone, kennitala))
+			phone := newPhone(t, login.PhoneOptions{Client: client, ACR: "app-auth", Claims: test.claims})
+			_, identity, err := pollUntilAnswer(t, phone, beginPhone(t, phone, kennitala))
 			if !errors.Is(err, test.want) || test.want == nil && identity.Kennitala != kennitala {
 				t.Errorf("%+v, %v", identity, err)
 			}
@@ -71,11 +74,11 @@ func TestPhone(t *testing.T) {
 	}
 }
 
-func TestPhoneRefuses(t *testing.T) {
+func TestPhoneRefused(t *testing.T) {
 	p, client := start(t, openidtest.Options{})
 	p.Person(person(openidtest.Answer{Error: &openidtest.Refusal{Code: "access_denied", Description: "mssp_401"}}))
 	phone := newPhone(t, login.PhoneOptions{Client: client, ACR: "sim-auth"})
-	_, identity, err := answered(t, phone, ring(t, phone, "5550101"))
+	_, identity, err := pollUntilAnswer(t, phone, beginPhone(t, phone, "5550101"))
 	var refused *ciba.Error
 	if !errors.As(err, &refused) || identity != nil {
 		t.Fatalf("%+v, %v", identity, err)
@@ -85,35 +88,35 @@ func TestPhoneRefuses(t *testing.T) {
 	}
 }
 
-// Whose clock finds it, the error is the same.
+// TestPhoneExpires checks that the error is the same whether the local clock or the provider finds the expiry.
 func TestPhoneExpires(t *testing.T) {
 	p, client := start(t, openidtest.Options{Expires: time.Second})
 	p.Person(person(openidtest.Answer{Silent: true}))
 	phone := newPhone(t, login.PhoneOptions{Client: client, ACR: "app-auth"})
-	ours := ring(t, phone, kennitala)
+	ours := beginPhone(t, phone, kennitala)
 	theirs := ours
 	ours.Expires, theirs.Expires = time.Now(), time.Now().Add(time.Hour)
 	for name, state := range map[string]login.PhoneState{"ours": ours, "the provider's": theirs} {
-		if _, identity, err := answered(t, phone, state); !errors.Is(err, login.ErrExpired) {
+		if _, identity, err := pollUntilAnswer(t, phone, state); !errors.Is(err, login.ErrExpired) {
 			t.Errorf("%s: %+v, %v", name, identity, err)
 		}
 	}
 }
 
-// Who is not known is refused at once, and no text names whom it is about.
-func TestPhoneOfNobody(t *testing.T) {
+// TestPhoneUnknownPerson checks that Begin refuses an unknown person, and that its error does not name the person.
+func TestPhoneUnknownPerson(t *testing.T) {
 	_, client := start(t, openidtest.Options{})
 	phone := newPhone(t, login.PhoneOptions{Client: client, ACR: "sim-auth"})
 	_, err := phone.Begin(t.Context(), "0000000000")
 	if err == nil {
-		t.Fatal("somebody was asked")
+		t.Fatal("an unknown person was asked")
 	}
 	if d := cmp.Diff(`ciba: the provider answers 400 "access_denied"`, err.Error()); d != "" {
 		t.Error(d)
 	}
 }
 
-// The code is on the phone.
+// TestPhoneShowsTheCode checks the text on the phone.
 func TestPhoneShowsTheCode(t *testing.T) {
 	p, client := start(t, openidtest.Options{})
 	content := base64.StdEncoding.EncodeToString(make([]byte, 64))
@@ -129,7 +132,7 @@ func TestPhoneShowsTheCode(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.options.Client, test.options.ACR = client, "app-auth"
-			state := ring(t, newPhone(t, test.options), kennitala)
+			state := beginPhone(t, newPhone(t, test.options), kennitala)
 			if !regexp.MustCompile(test.code).MatchString(state.Code) {
 				t.Errorf("the code is %q", state.Code)
 			}
@@ -145,31 +148,30 @@ func TestPhoneShowsTheCode(t *testing.T) {
 	}
 }
 
-// The answer is given once; what is lost on the way to the person's claims is not asked for
-// again but read again.
-func TestPhoneLosesAnAnswer(t *testing.T) {
+// TestPhoneRepeatsClaims checks that Poll reads the claims again after a fault, without requesting the tokens again.
+func TestPhoneRepeatsClaims(t *testing.T) {
 	p, client := start(t, openidtest.Options{})
 	phone := newPhone(t, login.PhoneOptions{Client: client, ACR: "app-auth"})
-	state := ring(t, phone, kennitala)
+	state := beginPhone(t, phone, kennitala)
 	p.Fault(openidtest.Fault{Endpoint: openidtest.UserInfo, Status: 502})
-	state, identity, err := answered(t, phone, state)
+	state, identity, err := pollUntilAnswer(t, phone, state)
 	var fault *ciba.TransportError
 	if !errors.As(err, &fault) || identity != nil {
 		t.Fatalf("%+v, %v", identity, err)
 	}
 	p.Restart()
-	state.Expires = time.Now().Add(-time.Hour) // which is about asking
-	if _, identity, err = answered(t, phone, state); err != nil || identity.Kennitala != kennitala {
+	state.Expires = time.Now().Add(-time.Hour) // concerns only the request of tokens
+	if _, identity, err = pollUntilAnswer(t, phone, state); err != nil || identity.Kennitala != kennitala {
 		t.Errorf("%+v, %v", identity, err)
 	}
 }
 
-// CIBA Core 11: the interval is longer by 5 seconds from then on.
+// TestPhoneSlowsDown checks that slow_down increases the interval by 5 seconds for all further polls (CIBA Core 11).
 func TestPhoneSlowsDown(t *testing.T) {
 	p, client := start(t, openidtest.Options{Interval: 30 * time.Second, SlowDowns: 1})
 	p.Person(person(openidtest.Answer{Silent: true}))
 	phone := newPhone(t, login.PhoneOptions{Client: client, ACR: "app-auth"})
-	state := ring(t, phone, kennitala)
+	state := beginPhone(t, phone, kennitala)
 	intervals := []time.Duration{state.Interval}
 	for range 3 {
 		var err error
@@ -180,5 +182,50 @@ func TestPhoneSlowsDown(t *testing.T) {
 	}
 	if d := cmp.Diff([]time.Duration{30 * time.Second, 30 * time.Second, 35 * time.Second, 35 * time.Second}, intervals); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestGoldenStates checks that states are encoded as in the golden file, and that they are decoded, as are those of
+// before Tokens.AuthReqID.
+func TestGoldenStates(t *testing.T) {
+	now := time.Date(2026, 3, 2, 10, 0, 0, 123456789, time.UTC)
+	browser := login.BrowserState{State: "state", Nonce: "nonce", Verifier: "verifier", Expires: now}
+	phone := login.PhoneState{
+		ID: "1c266114-a1be-4252-8ad1-04986c5b9ac1", Code: "0042", Interval: 5 * time.Second, Expires: now,
+		Tokens: &ciba.Tokens{Access: "access", ID: "header.claims.signature", Received: now.Truncate(time.Second), AuthReqID: "1c266114-a1be-4252-8ad1-04986c5b9ac1"},
+	}
+	made := make(map[string][]byte)
+	for name, state := range map[string]any{"browser": browser, "phone": phone} {
+		testenv.Filled(t, state)
+		encoded, err := json.Marshal(state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made[name] = encoded
+	}
+	golden := testenv.SameAsGoldenJSON(t, "testdata/states-2.golden.json", made)
+	checkDecoded(t, golden["browser"], browser)
+	checkDecoded(t, golden["phone"], phone)
+
+	var earlier map[string]json.RawMessage
+	text, err := os.ReadFile("testdata/states-1.golden.json")
+	if err == nil {
+		err = json.Unmarshal(text, &earlier)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	phone.Tokens.AuthReqID = ""
+	checkDecoded(t, earlier["browser"], browser)
+	checkDecoded(t, earlier["phone"], phone)
+}
+
+// checkDecoded decodes JSON and compares the value.
+func checkDecoded[T any](t *testing.T, encoded []byte, want T) {
+	t.Helper()
+	var got T
+	err := json.Unmarshal(encoded, &got)
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v, -want +got:\n%s", err, diff)
 	}
 }

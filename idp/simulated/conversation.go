@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
@@ -17,24 +18,24 @@ const (
 	stateVersion = 1
 )
 
-// conversation is the public part of a state; there is no secret one.
+// conversation is the public part of a state. There is no secret part.
 type conversation struct {
 	Kennitala string     `json:"kennitala"`
 	Method    idp.Method `json:"method"`
-	Status    string     `json:"status"`  // the digits that choose a behaviour
-	Answers   time.Time  `json:"answers"` // when the person does, who was asked last
+	Status    string     `json:"status"`  // the digits that select a behaviour
+	Answers   time.Time  `json:"answers"` // when the person answers the last request
 	Code      string     `json:"code,omitempty"`
-	// Certificates are DER, the person's own first.
+	// Certificates is the chain in DER, the person's certificate first.
 	Certificates [][]byte `json:"certificates"`
-	// Digests are those to sign, once Sign was called.
+	// Digests are the digests of Sign.
 	Digests []ades.Digest `json:"digests,omitempty"`
 
-	chain []*x509.Certificate // Certificates, read
+	chain []*x509.Certificate // Certificates, parsed
 }
 
-// answer is what there is to hear from the person, who signs where it is nil.
-func (c conversation) answer(now, expires time.Time) idp.Event {
-	b := behaviourOf(c.Status)
+// next returns the event of a poll, or nil if the person has signed.
+func (c conversation) next(now, expires time.Time) idp.Event {
+	b := behaviourFor(c.Status)
 	signing := len(c.Digests) > 0
 	switch {
 	case !now.Before(expires):
@@ -44,7 +45,7 @@ func (c conversation) answer(now, expires time.Time) idp.Event {
 	case b != nil && b.when == never:
 		return idp.Waiting{Code: c.Code}
 	case now.Before(c.Answers):
-		return c.waits(now)
+		return c.waiting(now)
 	case b != nil:
 		return b.failed()
 	case !signing:
@@ -53,7 +54,7 @@ func (c conversation) answer(now, expires time.Time) idp.Event {
 	return nil
 }
 
-func (c conversation) waits(now time.Time) idp.Event {
+func (c conversation) waiting(now time.Time) idp.Event {
 	return idp.Waiting{Code: c.Code, RetryAfter: max(0, c.Answers.Sub(now))}
 }
 
@@ -61,7 +62,7 @@ func (c conversation) needDigest() idp.Event {
 	return idp.NeedDigest{Certificate: c.chain[0], Chain: c.chain[1:], Code: c.Code}
 }
 
-// check says whether the person's key can sign the digests.
+// check returns an error unless the person's key can sign the digests.
 func (c conversation) check(digests []ades.Digest) error {
 	if len(digests) == 0 {
 		return errors.New("simulated: there is no digest to sign")
@@ -71,13 +72,14 @@ func (c conversation) check(digests []ades.Digest) error {
 			return fmt.Errorf("simulated: signing: %w", err)
 		}
 		if len(d.Sum) != d.Algorithm.Hash.Size() {
-			return fmt.Errorf("simulated: a digest of %d bytes is none by %v", len(d.Sum), d.Algorithm.Hash)
+			return fmt.Errorf("simulated: a digest of %d bytes does not fit %v", len(d.Sum), d.Algorithm.Hash)
 		}
 	}
 	return nil
 }
 
-func (c conversation) into(state idp.State, event idp.Event) (idp.State, idp.Event, error) {
+// encode returns the state with the conversation, and the event.
+func (c conversation) encode(state idp.State, event idp.Event) (idp.State, idp.Event, error) {
 	public, err := json.Marshal(c)
 	if err != nil {
 		return state, nil, fmt.Errorf("simulated: encoding the state: %w", err)
@@ -86,9 +88,10 @@ func (c conversation) into(state idp.State, event idp.Event) (idp.State, idp.Eve
 	return state, event, nil
 }
 
-func from(state idp.State) (c conversation, err error) {
+// decode parses the conversation of a state.
+func decode(state idp.State) (c conversation, err error) {
 	if state.Provider != providerName || state.Version != stateVersion {
-		return c, fmt.Errorf("simulated: state of %q version %d is not ours", state.Provider, state.Version)
+		return c, fmt.Errorf("simulated: state of %q version %d is not one of this provider", state.Provider, state.Version)
 	}
 	if err := json.Unmarshal(state.Public, &c); err != nil {
 		return c, fmt.Errorf("simulated: reading the state: %w", err)
@@ -106,5 +109,78 @@ func from(state idp.State) (c conversation, err error) {
 	return c, nil
 }
 
-// drawCode draws a verification code. It says which phone is meant, and is no secret.
+// drawCode returns a random verification code. It need not be secret.
 func drawCode() string { return fmt.Sprintf("%04d", rand.IntN(10_000)) }
+
+// timing is the time of a failure.
+type timing uint8
+
+const (
+	afterDelay timing = iota // when the person would answer
+	immediately
+	never // there is no answer; the conversation expires
+)
+
+// behaviour is the failure of a person who does not sign, and its time.
+type behaviour struct {
+	when timing
+	idp.Failure
+}
+
+func (b behaviour) failed() idp.Event { return idp.Failed{Failure: b.Failure} }
+
+// behaviours is the table of the package comment, by status codes of ETSI TS 102 204.
+var behaviours = map[string]behaviour{
+	"105": {immediately, accessDenied(idp.UserNotFound, "105")},
+	"406": {immediately, accessDenied(idp.RequestInProgress, "406")},
+	"422": {immediately, accessDenied(idp.CertificateNotFound, "422")},
+	"208": {afterDelay, accessDenied(idp.TimeoutNoAnswer, "208")},
+	"401": {afterDelay, accessDenied(idp.UserCancelled, "401")},
+	"402": {afterDelay, accessDenied(idp.PinBlocked, "402")},
+	"403": {afterDelay, accessDenied(idp.CardBlocked, "403")},
+	"404": {afterDelay, accessDenied(idp.KeyNotFound, "404")},
+	"501": {afterDelay, accessDenied(idp.CertificateIsRevoked, "501")},
+	"504": {never, expired},
+}
+
+var (
+	unknown = behaviours["105"]
+	expired = idp.Failure{Code: idp.ExpiredToken, OAuth: "expired_token", Description: "The signing request has expired."}
+)
+
+func accessDenied(code idp.ErrorCode, status string) idp.Failure {
+	return idp.Failure{Code: code, OAuth: "access_denied", Description: "mssp_" + status}
+}
+
+// behaviourOf returns the last three digits of a person's identifier, and the behaviour that they select; nil: the
+// person signs.
+func behaviourOf(p idp.Person) (status string, b *behaviour) {
+	kennitala := idp.NormalizeKennitala(p.Kennitala)
+	if len(kennitala) != 10 || digits(kennitala) != kennitala {
+		return "", &unknown
+	}
+	identifier := kennitala
+	if p.Method == idp.SIM {
+		identifier = digits(p.Phone)
+	}
+	status = identifier[max(0, len(identifier)-3):]
+	return status, behaviourFor(status)
+}
+
+// behaviourFor returns the behaviour of a status, or nil.
+func behaviourFor(status string) *behaviour {
+	if b, ok := behaviours[status]; ok {
+		return &b
+	}
+	return nil
+}
+
+// digits returns the digits of a text.
+func digits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, s)
+}

@@ -11,7 +11,7 @@ import (
 	"github.com/innsigli/innsigli/idp/simulated"
 )
 
-// A person signs, and another one refuses.
+// One person signs and another one refuses.
 func Example() {
 	provider, err := simulated.New(simulated.Options{})
 	if err != nil {

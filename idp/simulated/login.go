@@ -8,35 +8,35 @@ import (
 	"github.com/innsigli/innsigli/idp"
 )
 
-// LoginExpiry is how long a [Login] waits for a person.
+// LoginExpiry is the lifetime of a login.
 const LoginExpiry = 2 * time.Minute
 
-// LoginOptions are the choices of a Login. The zero value is of use.
+// LoginOptions configure a Login. The zero value is usable.
 type LoginOptions struct {
-	// Delay is how long people take to answer.
+	// Delay is the time that people take to answer.
 	Delay time.Duration
 	// Name is as in [Options].
 	Name func(kennitala string) string
 }
 
-// Login plays the logins of the people whom a [Provider] has sign: on the phone, by kennitala with
-// [idp.App] and by phone number with [idp.SIM], or on pages that a caller makes ([Login.Identify]).
-// The same digits choose the same failures. It keeps nothing and may be used by several goroutines.
+// Login simulates logins of the people of a [Provider]: on the phone, by kennitala with [idp.App] and by phone
+// number with [idp.SIM], or on a page of the caller ([Login.Identify]). The same digits select the same failures. A
+// Login stores nothing and is safe for concurrent use.
 type Login struct{ options LoginOptions }
 
-// LoginState is a login between the calls, to be kept as JSON. It is as secret as the caller's
-// confidence that nobody else makes one.
+// LoginState is the state of a login between calls, which the caller stores as JSON. It is not authenticated:
+// anyone who can change it can log in as any person.
 type LoginState struct {
 	Person  idp.Person `json:"person"`
-	Code    string     `json:"code"`    // that the phone shows too
-	Answers time.Time  `json:"answers"` // when the person does
+	Code    string     `json:"code"`    // the phone shows the same
+	Answers time.Time  `json:"answers"` // when the person answers
 	Expires time.Time  `json:"expires"`
 }
 
-// Identity is who a person is.
+// Identity is a person who has logged in.
 type Identity struct{ Kennitala, Name string }
 
-// Refusal is the error that a failure of the package comment is to a login.
+// Refusal is the error of a login that ended with a failure of the package comment.
 type Refusal struct{ idp.Failure }
 
 func (r *Refusal) Error() string { return "simulated: the login ended with " + string(r.Code) }
@@ -44,12 +44,12 @@ func (r *Refusal) Error() string { return "simulated: the login ended with " + s
 // NewLogin returns a Login.
 func NewLogin(o LoginOptions) *Login {
 	if o.Name == nil {
-		o.Name = sameName
+		o.Name = defaultName
 	}
 	return &Login{o}
 }
 
-// Begin asks a person, of whom the Kennitala or the Phone is known. [*Refusal].
+// Begin starts the login of a person with a Kennitala (App) or a Phone (SIM). The error may be a [*Refusal].
 func (l *Login) Begin(ctx context.Context, p idp.Person) (LoginState, error) {
 	if err := ctx.Err(); err != nil {
 		return LoginState{}, err
@@ -59,23 +59,23 @@ func (l *Login) Begin(ctx context.Context, p idp.Person) (LoginState, error) {
 	case idp.SIM:
 		p.Kennitala = KennitalaOf(p.Phone)
 	default:
-		return LoginState{}, fmt.Errorf("simulated: people cannot be reached by %q", p.Method)
+		return LoginState{}, fmt.Errorf("simulated: no such method: %q", p.Method)
 	}
-	p.Kennitala = idp.NormalKennitala(p.Kennitala)
-	if _, b := choose(p); b != nil && b.when == atOnce {
+	p.Kennitala = idp.NormalizeKennitala(p.Kennitala)
+	if _, b := behaviourOf(p); b != nil && b.when == immediately {
 		return LoginState{}, &Refusal{b.Failure}
 	}
 	now := time.Now().UTC()
 	return LoginState{Person: p, Code: drawCode(), Answers: now.Add(l.options.Delay), Expires: now.Add(LoginExpiry)}, nil
 }
 
-// Poll asks whether the person has answered; nil: not yet. [*Refusal].
+// Poll returns the identity, or nil while the person has not answered. The error may be a [*Refusal].
 func (l *Login) Poll(ctx context.Context, s LoginState) (*Identity, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	now := time.Now()
-	_, b := choose(s.Person)
+	_, b := behaviourOf(s.Person)
 	switch {
 	case !now.Before(s.Expires):
 		return nil, &Refusal{expired}
@@ -87,11 +87,11 @@ func (l *Login) Poll(ctx context.Context, s LoginState) (*Identity, error) {
 	return &Identity{s.Person.Kennitala, l.options.Name(s.Person.Kennitala)}, nil
 }
 
-// Identify is the answer of somebody who says to be the person with a kennitala, on a page of the
-// caller's. Who never answers on the phone has not answered there in time. [*Refusal].
+// Identify returns the identity of the person with a kennitala, for a login on a page of the caller. A person who never
+// answers on the phone gets a [*Refusal] with the code ExpiredToken, other failures one with their own codes.
 func (l *Login) Identify(kennitala string) (Identity, error) {
-	p := idp.Person{Method: idp.App, Kennitala: idp.NormalKennitala(kennitala)}
-	if _, b := choose(p); b != nil {
+	p := idp.Person{Method: idp.App, Kennitala: idp.NormalizeKennitala(kennitala)}
+	if _, b := behaviourOf(p); b != nil {
 		return Identity{}, &Refusal{b.Failure}
 	}
 	return Identity{p.Kennitala, l.options.Name(p.Kennitala)}, nil

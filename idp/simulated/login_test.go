@@ -13,8 +13,7 @@ import (
 	"github.com/innsigli/innsigli/idp/simulated"
 )
 
-// logIn has a person log in, and says when that ended and how. The state comes out of a store each
-// time.
+// logIn has a person log in, and returns the time that it took and the result. It stores the state between calls.
 func logIn(t *testing.T, l *simulated.Login, p idp.Person) (took time.Duration, who *simulated.Identity, err error) {
 	t.Helper()
 	began := time.Now()
@@ -35,7 +34,7 @@ func logIn(t *testing.T, l *simulated.Login, p idp.Person) (took time.Duration, 
 	return time.Since(began), who, err
 }
 
-// The table of the package comment, for logins.
+// TestLoginStatusCodes checks the table of the package comment for logins.
 func TestLoginStatusCodes(t *testing.T) {
 	const delay = 5 * time.Second
 	for status, want := range map[string]struct {
@@ -85,7 +84,7 @@ func TestPeopleLogIn(t *testing.T) {
 	})
 }
 
-func TestWhoCannotBeReached(t *testing.T) {
+func TestLoginRefused(t *testing.T) {
 	l := simulated.NewLogin(simulated.LoginOptions{})
 	for _, p := range []idp.Person{{Method: idp.App, Kennitala: "12038945"}, {Method: idp.SIM, Phone: "55501"}, {Method: idp.SIM}, {Method: idp.App}} {
 		_, err := l.Begin(t.Context(), p)
@@ -106,8 +105,8 @@ func TestWhoCannotBeReached(t *testing.T) {
 	}
 }
 
-// On a page the same people answer at once, as who they say they are.
-func TestPeopleIdentifyThemselves(t *testing.T) {
+// TestIdentify checks that on a page the same people answer immediately.
+func TestIdentify(t *testing.T) {
 	l := simulated.NewLogin(simulated.LoginOptions{})
 	if who, err := l.Identify("120389-4569"); err != nil || who.Kennitala != "1203894569" || who.Name == "" {
 		t.Errorf("%v, %v", who, err)
@@ -120,9 +119,8 @@ func TestPeopleIdentifyThemselves(t *testing.T) {
 	}
 }
 
-// Phone numbers have kennitölur of their own, whatever people write between the digits, that who
-// checks them takes.
-func TestKennitalaOfAPhoneNumber(t *testing.T) {
+// TestKennitalaOf checks that each phone number has a valid kennitala of its own, in all spellings of the number.
+func TestKennitalaOf(t *testing.T) {
 	const want = "5550101"
 	for _, written := range []string{"+354 555 0101", "555-0101", "00354 5550101"} {
 		if got := simulated.KennitalaOf(written); got != simulated.KennitalaOf(want) {
@@ -149,7 +147,7 @@ func TestKennitalaOfAPhoneNumber(t *testing.T) {
 	}
 }
 
-// checkKennitala: a day, a serial number from 20 on, the check digit, and the century.
+// checkKennitala checks the day, the serial number, which begins at 20, the check digit and the century.
 func checkKennitala(t *testing.T, k string) {
 	t.Helper()
 	if len(k) != 10 || k[9] != '9' || k[6:8] < "20" {
@@ -167,8 +165,8 @@ func checkKennitala(t *testing.T, k string) {
 	}
 }
 
-// Names are those of nobody, and stay.
-func TestNames(t *testing.T) {
+// TestName checks that names are made up and always the same.
+func TestName(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, kennitala := range []string{"0101302989", "1203894569", "0101302990", "1203894570", "1203894571", "1203894572"} {
 		name := simulated.Name(kennitala)

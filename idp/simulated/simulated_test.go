@@ -23,7 +23,7 @@ func open(t testing.TB, o simulated.Options) *simulated.Provider {
 	return p
 }
 
-// golden is what conversations of version 1 have stored.
+// golden returns the States that conversations of version 1 have stored.
 func golden(t testing.TB) []idptest.Stored {
 	return idptest.Golden(t, "testdata/state-1", func() []idptest.Stored {
 		b := idptest.Backend{Provider: open(t, simulated.Options{Seed: seed, Delay: time.Second}), Person: people()}
@@ -59,7 +59,7 @@ func TestProvider(t *testing.T) {
 	}
 }
 
-// people finds somebody new at each call whose digits choose what is needed.
+// people returns a function that returns another person at each call, whose digits select the needed behaviour.
 func people() func(testing.TB, idp.Method, idptest.Need) idp.Person {
 	n := 0
 	return func(_ testing.TB, _ idp.Method, need idptest.Need) idp.Person {

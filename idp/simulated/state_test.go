@@ -1,15 +1,19 @@
 package simulated_test
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/simulated"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
-// Whatever a store gives back, it is answered or refused.
+// FuzzState checks that a State of any content has either an event or an error.
 func FuzzState(f *testing.F) {
 	p := open(f, simulated.Options{Seed: seed})
 	for _, method := range []idp.Method{idp.App, idp.SIM} {
@@ -38,9 +42,29 @@ func FuzzState(f *testing.F) {
 	})
 }
 
-func TestOtherMethods(t *testing.T) {
+func TestUnknownMethod(t *testing.T) {
 	p := open(t, simulated.Options{})
 	if _, event, err := p.Begin(t.Context(), "key", idp.Person{Method: "Fax", Kennitala: "1203894569"}, idp.Text{}, nil); err == nil {
 		t.Errorf("Begin: %T, %v", event, err)
+	}
+}
+
+// TestGoldenLogin checks that a LoginState is encoded as in version 1, and decoded.
+func TestGoldenLogin(t *testing.T) {
+	now := time.Date(2026, 3, 2, 10, 0, 0, 123456789, time.UTC)
+	want := simulated.LoginState{
+		Person: idp.Person{Account: "account", Method: idp.SIM, Kennitala: "0101302989", Phone: "5550101"},
+		Code:   "0042", Answers: now, Expires: now.Add(simulated.LoginExpiry),
+	}
+	testenv.Filled(t, want)
+	encoded, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got simulated.LoginState
+	golden := testenv.SameAsGoldenJSON(t, "testdata/login-1.golden.json", map[string][]byte{"login": encoded})
+	err = json.Unmarshal(golden["login"], &got)
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v, -want +got:\n%s", err, diff)
 	}
 }

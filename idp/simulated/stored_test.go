@@ -6,14 +6,15 @@ import (
 	"github.com/innsigli/innsigli/idp/idptest"
 )
 
-// What version 1 has stored is read without loss. That it also goes on is in TestProvider.
-func TestStoredStatesStayReadable(t *testing.T) {
+// TestGoldenStates checks that States of version 1 are read without loss. TestProvider checks that their conversations
+// continue.
+func TestGoldenStates(t *testing.T) {
 	for _, old := range idptest.Golden(t, "testdata/state-1", nil) {
-		c, err := from(old.State)
+		c, err := decode(old.State)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, _, err := c.into(old.State, nil)
+		again, _, err := c.encode(old.State, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

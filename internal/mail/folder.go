@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// folder writes messages into files, for trials. It is made when it is needed.
+// folder is a [Transport] that writes each message into a file, for trials. Send creates the folder.
 type folder struct {
 	path   string
 	sender sender
-	told   func(string)
+	trace  func(string)
 }
 
-var _ Transport = folder{}
+var _ Checker = folder{}
 
-// Send writes the file under another name first, so that whoever looks for .eml files finds
-// whole ones.
+// Send writes the file under a temporary name and renames it, so that a program that looks for .eml files finds only
+// complete ones.
 func (f folder) Send(_ context.Context, m Message) error {
-	msg, err := f.sender.message(m)
+	msg, err := f.sender.compose(m)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (f folder) Send(_ context.Context, m Message) error {
 	if err = errors.Join(err, file.Close()); err == nil {
 		name := filepath.Join(f.path, f.name(m))
 		if err = os.Rename(file.Name(), name); err == nil {
-			f.told("written to " + name)
+			f.trace("written to " + name)
 		}
 	}
 	if err != nil {
@@ -47,7 +47,7 @@ func (f folder) Send(_ context.Context, m Message) error {
 	return nil
 }
 
-// name sorts as the messages were sent; one that is sent again has another.
+// name returns the name of the file. Names sort by the time of sending. A message that is sent again gets another name.
 func (folder) name(m Message) string {
 	id := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
@@ -56,4 +56,19 @@ func (folder) name(m Message) string {
 		return '_'
 	}, strings.ToLower(m.ID))
 	return time.Now().UTC().Format("20060102-150405.000000") + "-" + id + ".eml"
+}
+
+// Check returns an error if the path exists and is not a folder.
+func (f folder) Check(context.Context) error {
+	stat, err := os.Stat(f.path)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err == nil && !stat.IsDir() {
+		err = fmt.Errorf("%s is not a folder", f.path)
+	}
+	if err != nil {
+		return fmt.Errorf("mail: %w", err)
+	}
+	return nil
 }

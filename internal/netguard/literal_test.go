@@ -7,7 +7,7 @@ import (
 	"github.com/innsigli/innsigli/internal/netguard"
 )
 
-// The IPv4 parser of the URL Standard, and what stands around it.
+// TestLiteral checks the IPv4 parser of the URL Standard, IPv6 literals and names.
 func TestLiteral(t *testing.T) {
 	for host, want := range map[string]string{
 		"127.0.0.1": "127.0.0.1", "127.0.0.1.": "127.0.0.1", "2130706433": "127.0.0.1", "2130706433.": "127.0.0.1",
@@ -40,8 +40,8 @@ func TestLiteral(t *testing.T) {
 	}
 }
 
-// An address has the same meaning in its plain spelling as it had in another, and Go knows no
-// spelling that Literal does not know.
+// FuzzLiteral checks that Literal returns the same address for the canonical spelling of its result, and that it
+// accepts every spelling that package netip accepts.
 func FuzzLiteral(f *testing.F) {
 	for _, host := range []string{"127.0.0.1", "0x7f.1", "[::1]", "[fe80::1%25eth0]", "1.2.3.4.", "example.com", "0300.0250.0x1", "1.1.1.1.1", "::%]", "99999999999999999999g"} {
 		f.Add(host)
@@ -49,15 +49,15 @@ func FuzzLiteral(f *testing.F) {
 	f.Fuzz(func(t *testing.T, host string) {
 		address, is := netguard.Literal(host)
 		if address.IsValid() && !is {
-			t.Fatalf("%q is %v and no address", host, address)
+			t.Fatalf("%q: %v, but reported as no literal", host, address)
 		}
 		if address.IsValid() {
 			if again, _ := netguard.Literal(address.String()); again != address {
-				t.Fatalf("%q is %v, which is %v", host, address, again)
+				t.Fatalf("%q: %v, which parses as %v", host, address, again)
 			}
 		}
-		if gos, err := netip.ParseAddr(host); err == nil && gos != address {
-			t.Fatalf("%q is %v, and %v for Go", host, address, gos)
+		if parsed, err := netip.ParseAddr(host); err == nil && parsed != address {
+			t.Fatalf("%q: %v, but netip parses %v", host, address, parsed)
 		}
 	})
 }

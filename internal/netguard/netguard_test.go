@@ -8,8 +8,9 @@ import (
 	"github.com/innsigli/innsigli/internal/netguard"
 )
 
-// The special-purpose registries of RFC 6890 and later, and their neighbours.
-func TestPublicAddressesAloneAreAllowed(t *testing.T) {
+// TestZeroGuardAllowsPublicAddresses checks the prefixes of the special-purpose registries (RFC 6890 and later)
+// and the addresses next to them.
+func TestZeroGuardAllowsPublicAddresses(t *testing.T) {
 	for address, want := range map[string]bool{
 		"1.1.1.1": true, "172.15.255.255": true, "172.32.0.1": true, "100.63.0.1": true, "100.128.0.1": true,
 		"198.17.0.1": true, "198.20.0.1": true, "223.255.255.255": true, "192.0.1.1": true, "11.0.0.0": true,
@@ -41,17 +42,16 @@ func TestPublicAddressesAloneAreAllowed(t *testing.T) {
 	}
 }
 
-func TestWhatWasToldIsAllowed(t *testing.T) {
-	some := []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00:1::/32")}
+func TestAllowedPrefixes(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		allowed []netip.Prefix
 		want    map[string]bool
 	}{
-		{"some networks", some, map[string]bool{
+		{"two networks", []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00:1::/32")}, map[string]bool{
 			"10.1.2.3": true, "::ffff:10.1.2.3": true, "10.2.0.1": false, "fd00:1::5": true, "fd00:2::5": false, "1.1.1.1": true,
 		}},
-		{"private ones", netguard.Private(), map[string]bool{
+		{"private networks", netguard.Private(), map[string]bool{
 			"127.0.0.1": true, "127.1.2.3": true, "::1": true, "::ffff:127.0.0.1": true, "10.0.0.1": true, "172.16.0.1": true,
 			"192.168.1.1": true, "fc00::1": true, "fd00:1::5": true, "1.1.1.1": true, "2600::1": true,
 			"169.254.169.254": false, "::ffff:169.254.169.254": false, "fe80::1": false, "fe80::1%lo": false,

@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/innsigli/innsigli/storage"
@@ -13,44 +12,87 @@ import (
 func (w *run) claimAll(ctx context.Context) (next time.Time) {
 	for ctx.Err() == nil {
 		now := time.Now()
-		next = now.Add(lookEvery)
-		var due []*line
-		for _, l := range w.lines {
-			if !l.look.After(now) && w.due(ctx, l, now) {
-				due = append(due, l)
-			}
-			if l.look.Before(next) {
-				next = l.look
-			}
+		if next = w.nextLook(now); next.After(now) {
+			return next
 		}
-		if len(due) == 0 {
-			break
+		if err := w.extendLapsed(now); err != nil {
+			return now.Add(awayPause)
 		}
-		w.claim(ctx, due, now)
+		if due := w.due(ctx, now); len(due) > 0 {
+			w.claim(ctx, due, now)
+		}
 	}
 	return next
 }
 
-// due says whether there are jobs to claim, and when to look again if there are none. It reads,
-// so that an idle queue costs no write.
-func (w *run) due(ctx context.Context, l *line, now time.Time) bool {
+// nextLook returns when the first of the lines is to be looked at.
+func (w *run) nextLook(now time.Time) time.Time {
+	next := now.Add(lookIdle)
+	for _, l := range w.lines {
+		next = earlier(next, l.look)
+	}
+	return next
+}
+
+// due returns the lines that have jobs to claim, and sets when to look at each again. One query reads all
+// lines that may have some, also those whose time has not come: so lines are looked at together, and an idle queue costs
+// few queries, and no write.
+func (w *run) due(ctx context.Context, now time.Time) (due []*line) {
+	interval := lookEvery
+	if now.Sub(w.worked) > idleAfter {
+		interval = lookIdle
+	}
+	var lines []*line
+	var kinds []string
+	for _, l := range w.lines {
+		if l.waits && l.look.After(now) { // it is known to have more than there is room for
+			continue
+		}
+		if l.look = now.Add(interval); l.room() == 0 {
+			l.looked, l.seen, l.waits = now, time.Time{}, true
+			continue
+		}
+		lines, kinds = append(lines, l), append(kinds, l.Name)
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	next, err := w.Jobs.NextDue(ctx, kinds...)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if w.tell(storage.Job{}, err, &w.noReads); err != nil {
+		lookLater(lines, now)
+		return nil
+	}
+	for _, l := range lines {
+		at, some := next[l.Name]
+		if l.isDue(at, some, now) {
+			due = append(due, l)
+		}
+	}
+	return due
+}
+
+// lookLater has lines looked at again although the store failed.
+func lookLater(lines []*line, now time.Time) {
+	for _, l := range lines {
+		l.look = now.Add(lookEvery)
+	}
+}
+
+// isDue reports whether there are jobs to claim, given when the next one is due, if there are some.
+func (l *line) isDue(at time.Time, some bool, now time.Time) bool {
 	seen := l.seen
-	l.look, l.looked, l.seen = now.Add(lookEvery), now, time.Time{}
-	if l.waits = l.room() == 0; l.waits {
+	l.looked, l.seen, l.waits = now, time.Time{}, false
+	if !some {
 		return false
 	}
-	due, err := w.Jobs.NextDue(ctx, l.Name)
-	if ctx.Err() != nil || errors.Is(err, storage.ErrNotFound) {
+	if at.After(now) {
+		l.look = earlier(l.look, at)
 		return false
 	}
-	if w.tell("", err, &w.noReads); err != nil {
-		return false
-	}
-	if due.After(now) {
-		l.look = earlier(l.look, due)
-		return false
-	}
-	l.waits = !seen.IsZero() && !due.After(seen)
+	l.waits = !seen.IsZero() && !at.After(seen)
 	return !l.waits
 }
 
@@ -61,13 +103,14 @@ func (w *run) claim(ctx context.Context, due []*line, now time.Time) {
 	err := w.Tx.InTx(context.WithoutCancel(ctx), func(ctx context.Context) (err error) {
 		for i, l := range due {
 			limit, perGroup := l.share()
-			if claimed[i], err = w.Jobs.Claim(ctx, l.Name, now, limit, perGroup, l.Lease); err != nil {
+			if claimed[i], err = w.Jobs.Claim(ctx, l.Name, now, limit, perGroup, w.Lease); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if w.tell("", err, &w.noWrites); err != nil {
+	if w.tell(storage.Job{}, err, &w.noWrites); err != nil {
+		lookLater(due, now)
 		return
 	}
 	for i, l := range due {
@@ -77,7 +120,9 @@ func (w *run) claim(ctx context.Context, due []*line, now time.Time) {
 		}
 		for _, lease := range claimed[i] {
 			l.inWork++
-			go func() { w.ended <- w.do(l, lease) }()
+			w.worked = now
+			held := w.hold(lease, now.Add(l.Timeout))
+			go func() { w.ended <- w.do(held, l, lease) }()
 		}
 	}
 }

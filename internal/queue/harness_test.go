@@ -26,6 +26,7 @@ type fixture struct {
 	unique []string        // for which jobs
 	told   []error
 	kinds  []string // of what was told
+	parked []storage.Job
 }
 
 // bubble runs a test in which time is made of nothing.
@@ -64,10 +65,15 @@ func (q *fixture) runner(rest queue.Handler) queue.Runner {
 			q.note(job)
 			return rest(ctx, job)
 		}}},
-		Failed: func(_ context.Context, kind string, err error) {
+		Failed: func(_ context.Context, job storage.Job, err error) {
 			q.mu.Lock()
 			defer q.mu.Unlock()
-			q.told, q.kinds = append(q.told, err), append(q.kinds, kind)
+			q.told, q.kinds = append(q.told, err), append(q.kinds, job.Kind)
+		},
+		Parked: func(_ context.Context, job storage.Job) {
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			q.parked = append(q.parked, job)
 		},
 	}
 }
@@ -105,13 +111,10 @@ func (q *fixture) during(long time.Duration, r queue.Runner) {
 func (q *fixture) left() (due time.Duration, none bool) {
 	q.Helper()
 	next, err := q.db.Jobs().NextDue(q.Context(), kind)
-	if err == storage.ErrNotFound {
-		return 0, true
-	}
 	if err != nil {
 		q.Fatal(err)
 	}
-	return next.Sub(q.began), false
+	return next[kind].Sub(q.began), len(next) == 0
 }
 
 // do does a job at once.
@@ -122,7 +125,7 @@ func do(context.Context, storage.Job) (time.Time, error) { return time.Time{}, n
 // bubble select on them at once (go1.26: the timers of a bubble share one context of the detector, without a lock).
 func lasting(long time.Duration) queue.Handler {
 	return func(ctx context.Context, _ storage.Job) (time.Time, error) {
-		work, end := context.WithTimeout(ctx, long)
+		work, end := context.WithTimeout(ctx, long) // time: virtual, as in all tests of the runner
 		defer end()
 		<-work.Done()
 		return time.Time{}, ctx.Err()

@@ -45,16 +45,16 @@ func TestKindsHaveRoomOfTheirOwn(t *testing.T) {
 // The numbers of a kind are its own.
 func TestNumbersOfAKind(t *testing.T) {
 	for _, test := range []struct {
-		name  string
-		kind  queue.Kind
-		begun int // of 20 jobs in 10 groups
-		lease time.Duration
+		name    string
+		kind    queue.Kind
+		begun   int // of 20 jobs in 10 groups
+		timeout time.Duration
 	}{
 		{"as they are", queue.Kind{}, 8, 2 * time.Minute},
 		{"room", queue.Kind{Concurrency: 3}, 3, 2 * time.Minute},
 		{"groups", queue.Kind{Concurrency: 100, PerGroup: 1}, 10, 2 * time.Minute},
 		{"groups without an end", queue.Kind{Concurrency: 100, PerGroup: 100}, 20, 2 * time.Minute},
-		{"lease", queue.Kind{Lease: time.Minute}, 8, time.Minute},
+		{"time", queue.Kind{Timeout: time.Minute}, 8, time.Minute},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bubble(t, func(q *fixture) {
@@ -68,7 +68,7 @@ func TestNumbersOfAKind(t *testing.T) {
 				k.Do = func(ctx context.Context, _ storage.Job) (time.Time, error) {
 					begun.Add(1)
 					end, _ := ctx.Deadline()
-					if time.Until(end) != test.lease-5*time.Second {
+					if time.Until(end) != test.timeout {
 						untold.Add(1)
 					}
 					<-ctx.Done()
@@ -78,7 +78,7 @@ func TestNumbersOfAKind(t *testing.T) {
 				r.Kinds = []queue.Kind{k}
 				q.during(10*time.Second, r)
 				if int(begun.Load()) != test.begun || untold.Load() > 0 {
-					t.Errorf("%d jobs begun, want %d; %d of them with another lease", begun.Load(), test.begun, untold.Load())
+					t.Errorf("%d jobs begun, want %d; %d of them with another time limit", begun.Load(), test.begun, untold.Load())
 				}
 			})
 		})
@@ -133,9 +133,9 @@ type counted struct {
 	reads, writes atomic.Int64
 }
 
-func (c *counted) NextDue(ctx context.Context, kind string) (time.Time, error) {
+func (c *counted) NextDue(ctx context.Context, kinds ...string) (map[string]time.Time, error) {
 	c.reads.Add(1)
-	return c.Jobs.NextDue(ctx, kind)
+	return c.Jobs.NextDue(ctx, kinds...)
 }
 
 func (c *counted) InTx(ctx context.Context, f func(context.Context) error) error {
@@ -144,7 +144,7 @@ func (c *counted) InTx(ctx context.Context, f func(context.Context) error) error
 	return c.Transactor.InTx(ctx, f)
 }
 
-// An idle queue is read once a second for each kind and not written. A burst costs few
+// An idle queue is read once in five seconds for all kinds together, and not written. A burst costs few
 // transactions: jobs that end while one is written are finished together in the next.
 func TestWhatTheStoreIsAsked(t *testing.T) {
 	for _, test := range []struct {
@@ -153,11 +153,11 @@ func TestWhatTheStoreIsAsked(t *testing.T) {
 		takes         time.Duration // the handler
 		reads, writes int64         // at most
 	}{
-		{"idle", 0, 0, 4 * 61, 0},
-		{"one job", 1, 0, 4 * 62, 2},
-		{"100 that end at once", 100, time.Second, 4 * 64, 3},
-		{"1000 that end at once", 1000, time.Second, 4 * 66, 7},
-		{"1000 that take no time", 1000, 0, 4 * 66, 7},
+		{"idle", 0, 0, 13, 0},
+		{"one job", 1, 0, 23, 2},
+		{"100 that end at once", 100, time.Second, 25, 3},
+		{"1000 that end at once", 1000, time.Second, 30, 7},
+		{"1000 that take no time", 1000, 0, 30, 7},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bubble(t, func(q *fixture) {

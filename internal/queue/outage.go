@@ -10,9 +10,9 @@ import (
 // be read.
 type outage struct{ noReads, noWrites atomic.Bool }
 
-// tell passes on an error, but for all of an outage except its beginning, which is no kind's own.
+// tell passes on an error, but for all of an outage except its beginning, which is no job's own.
 // It also hears when there was none, which ends the outage.
-func (w *run) tell(kind string, err error, outage *atomic.Bool) {
+func (w *run) tell(job storage.Job, err error, outage *atomic.Bool) {
 	known, passing := w.noReads.Load() || w.noWrites.Load(), storage.IsTemporary(err)
 	if err == nil || passing {
 		outage.Store(passing)
@@ -20,8 +20,8 @@ func (w *run) tell(kind string, err error, outage *atomic.Bool) {
 	switch {
 	case err == nil || w.Failed == nil || passing && known:
 	case passing:
-		w.Failed(w.settling, "", err)
+		w.Failed(w.settling, storage.Job{}, err)
 	default:
-		w.Failed(w.settling, kind, err)
+		w.Failed(w.settling, job, err)
 	}
 }

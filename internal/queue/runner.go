@@ -4,10 +4,15 @@
 //	r := queue.Runner{Jobs: db.Jobs(), Tx: db, Kinds: []queue.Kind{{Name: "mail", Do: send}}}
 //	err := r.Run(ctx) // until ctx ends
 //
-// Several runners, in many processes, share one queue: each job is under one lease at a time. A
+// Several runners, in many processes, share one queue: each job is under one lease at a time. Leases are
+// short, and the runner extends those of the jobs in work, all by one statement. A
 // job whose process dies is claimed again when its lease has run out, so that handlers have to
 // bear a repetition (storage.Jobs). A process has one runner, since what tells it of new jobs
 // tells only one.
+//
+// A job whose attempts fail as often as its kind permits is parked: it stays stored with its last error, and is not
+// claimed until an operator has it tried again. Neither an attempt that the stop of the runner cut short is a
+// failed one, nor one whose handler asked for a later time without an error, nor one that met a store which was away.
 package queue
 
 import (
@@ -15,14 +20,16 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/innsigli/innsigli/storage"
 )
 
 // Handler does a job. retry is when it is to be done again, zero when it is done. An error
-// without a later time has the job tried again after a pause that grows with its attempts. The
-// context ends a little before the lease does, and when the runner cannot wait any longer.
+// without a later time has the job tried again after a pause that grows with its failures. The
+// context ends with the time limit of the kind, when the lease is lost, and when the runner cannot wait any longer.
+// What operators see of the error is [ErrorText].
 type Handler = func(ctx context.Context, job storage.Job) (retry time.Time, err error)
 
 // Kind says how jobs of a kind are done: by one of Do and DoThen. A zero in the numbers is what
@@ -40,7 +47,10 @@ type Kind struct {
 	// groups that have no other.
 	Concurrency int
 	PerGroup    int           // of those of one group, over all runners; 0: 2
-	Lease       time.Duration // of a job; 0: 2 minutes
+	Timeout     time.Duration // of one attempt; 0: 2 minutes
+	// MaxAttempts is how many attempts may fail before the job is parked; 0: 20, which takes 70 minutes where the
+	// runner chooses the pauses.
+	MaxAttempts int
 }
 
 // Runner does jobs. Jobs, Tx and Kinds are required; a zero in the rest is what its comment
@@ -51,16 +61,23 @@ type Runner struct {
 	Kinds []Kind             // each once; jobs of other kinds are left alone
 
 	Grace time.Duration // for jobs in work when the runner is to stop; 0: 10 s
+	Lease time.Duration // for how long a process that died holds up its jobs; 0: 15 s
+	Alone bool          // no other process has the store: the leases that Run finds are void
 
-	// Failed is told of errors of handlers, with the kind of their job, and of the store, with
-	// an empty kind, whoever met them. Of an outage of the store, where calls fail one after the
-	// other, it is told once. nil: nobody is told.
-	Failed func(ctx context.Context, kind string, err error)
+	// Failed is called with each attempt that failed, with the job as it was claimed, and with errors of the store, with
+	// the zero Job, whichever call met them. Of an outage of the store, where calls fail one after the
+	// other, it is called once. nil: failures are not reported.
+	Failed func(ctx context.Context, job storage.Job, err error)
+	// Parked is called when a job is parked, with the job as it was claimed for its last attempt. nil: that is not reported.
+	Parked func(ctx context.Context, job storage.Job)
 }
 
 const (
-	// lookEvery is how often a runner looks for jobs unasked: those of other processes.
-	lookEvery = time.Second
+	// lookEvery is how often a runner looks for jobs unasked: those of other processes. One that
+	// has claimed none for a while looks at each lookIdle.
+	lookEvery, lookIdle = time.Second, 5 * time.Second
+	// idleAfter is that while.
+	idleAfter = 10 * time.Second
 	// lookAgain is how soon it looks again when it is told of jobs, of whatever kind: those of a
 	// busy queue are claimed together, and told of often.
 	lookAgain = 20 * time.Millisecond
@@ -75,7 +92,9 @@ type run struct {
 	lines   []*line
 	ended   chan end   // what jobs came to, which is to be stored
 	settled chan []end // what became of them in the store
+	worked  time.Time  // when jobs were claimed last
 
+	held leases
 	outage
 	work, settling context.Context // of handlers, and of what they come to
 }
@@ -97,6 +116,7 @@ func (l *line) room() int { return l.Concurrency - l.inWork }
 // once. The error says that a handler did not heed its context.
 func (r Runner) Run(ctx context.Context) error {
 	w := &run{Runner: r}
+	w.Lease = cmp.Or(max(r.Lease, 0), 15*time.Second)
 	room := 0
 	for _, k := range r.Kinds {
 		l := &line{Kind: k.withDefaults()}
@@ -110,16 +130,16 @@ func (r Runner) Run(ctx context.Context) error {
 	w.work, stopWork = context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
 	w.settling, stopSettling = context.WithCancel(context.WithoutCancel(ctx))
-	stopped := make(chan struct{})
-	go func() {
-		defer close(stopped)
-		w.settle()
-	}()
-	defer func() {
-		stopSettling()
-		<-stopped
-	}()
+	var background sync.WaitGroup
+	background.Go(w.settle)
+	background.Go(w.extendOften)
+	defer background.Wait()
+	defer stopSettling()
 
+	if r.Alone {
+		err := w.Tx.InTx(ctx, w.Jobs.ReleaseAll)
+		w.tell(storage.Job{}, err, &w.noWrites)
+	}
 	for ctx.Err() == nil {
 		w.wait(ctx, w.claimAll(ctx))
 	}
@@ -137,7 +157,8 @@ func (r Runner) Run(ctx context.Context) error {
 func (k Kind) withDefaults() Kind {
 	k.Concurrency = cmp.Or(max(k.Concurrency, 0), 8)
 	k.PerGroup = cmp.Or(max(k.PerGroup, 0), 2)
-	k.Lease = cmp.Or(max(k.Lease, 0), 2*time.Minute)
+	k.Timeout = cmp.Or(max(k.Timeout, 0), 2*time.Minute)
+	k.MaxAttempts = cmp.Or(max(k.MaxAttempts, 0), 20)
 	return k
 }
 

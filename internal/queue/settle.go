@@ -27,6 +27,7 @@ func (w *run) settle() {
 		case e := <-w.ended:
 			ends := w.endedMeanwhile([]end{e})
 			w.store(ends)
+			w.release(ends)
 			w.settled <- ends
 		}
 	}
@@ -44,35 +45,42 @@ func (w *run) endedMeanwhile(ends []end) []end {
 
 // store stores ends together; when that fails because of one of them, each alone.
 func (w *run) store(ends []end) {
-	err := w.insist(ends)
+	err := w.storeWithRetry(ends)
 	switch {
-	case err == nil || storage.IsTemporary(err) || w.settling.Err() != nil:
+	case err == nil:
+		w.reportParked(ends)
+	case storage.IsTemporary(err) || w.settling.Err() != nil:
 	case len(ends) > 1:
 		for _, e := range ends {
 			w.store([]end{e})
 		}
+	case ends[0].then == nil:
+		w.tell(ends[0].lease.Job, err, &w.noWrites)
 	default:
 		e := ends[0]
-		w.tell(e.line.Name, err, &w.noWrites)
-		if e.then != nil {
-			e.retry, e.then = time.Now().Add(pauseAfter(e.lease.Attempt)), nil
-			w.store([]end{e})
+		w.fail(&e, err)
+		w.store([]end{e})
+	}
+}
+
+func (w *run) reportParked(ends []end) {
+	for _, e := range ends {
+		if e.parks() && !e.lost && w.Parked != nil {
+			w.Parked(w.settling, e.lease.Job)
 		}
 	}
 }
 
-// insist tries until the store is there, as long as there are leases that last: after that,
-// the jobs are another's to do again.
-func (w *run) insist(ends []end) error {
+// storeWithRetry stores ends, and tries again while the store is unavailable: a lease that has run out meanwhile is good
+// until another server has taken it.
+func (w *run) storeWithRetry(ends []end) error {
 	for {
 		err := w.Tx.InTx(w.settling, func(ctx context.Context) error { return w.storeAll(ctx, ends) })
 		if err != nil && !storage.IsTemporary(err) {
 			return err
 		}
-		w.tell("", err, &w.noWrites)
-		ends = lasting(ends, time.Now())
-		if err == nil || len(ends) == 0 {
-			return err
+		if w.tell(storage.Job{}, err, &w.noWrites); err == nil {
+			return nil
 		}
 		select {
 		case <-w.settling.Done():
@@ -82,21 +90,22 @@ func (w *run) insist(ends []end) error {
 	}
 }
 
-func lasting(ends []end, now time.Time) []end {
-	return slices.DeleteFunc(slices.Clone(ends), func(e end) bool { return now.After(e.lease.Until) })
-}
-
+// storeAll notes in ends whose leases were lost. The jobs of those are another server's.
 func (w *run) storeAll(ctx context.Context, ends []end) error {
-	var done []end
+	var done []int // places in ends
 	var leases []storage.Lease
-	for _, e := range ends {
-		if e.retry.IsZero() {
-			done, leases = append(done, e), append(leases, e.lease)
-			continue
+	for i := range ends {
+		e := &ends[i]
+		var err error
+		switch {
+		case e.failed != nil:
+			err = w.Jobs.Fail(ctx, e.lease, storage.Failure{Error: ErrorText(e.failed), At: e.at, Due: e.retry})
+		case !e.retry.IsZero():
+			err = w.Jobs.Retry(ctx, e.lease, e.retry)
+		default:
+			done, leases = append(done, i), append(leases, e.lease)
 		}
-		// One whose lease was lost, also to a commit that was not heard of, is nobody's concern here
-		// any more.
-		if err := w.Jobs.Retry(ctx, e.lease, e.retry); err != nil && !errors.Is(err, storage.ErrLeaseLost) {
+		if e.lost = errors.Is(err, storage.ErrLeaseLost); err != nil && !e.lost {
 			return err
 		}
 	}
@@ -104,8 +113,9 @@ func (w *run) storeAll(ctx context.Context, ends []end) error {
 	if err != nil {
 		return err
 	}
-	for i, e := range done {
-		if !finished[i] {
+	for i, place := range done {
+		e := &ends[place]
+		if e.lost = !finished[i]; e.lost {
 			continue
 		}
 		if err := e.follow(ctx); err != nil {
@@ -120,6 +130,6 @@ func (e end) follow(ctx context.Context) (err error) {
 	if e.then == nil {
 		return nil
 	}
-	defer failed(&err)
+	defer recovered(&err)
 	return e.then(ctx)
 }

@@ -71,11 +71,11 @@ type broken struct {
 	reads, claims error
 }
 
-func (b broken) NextDue(ctx context.Context, kind string) (time.Time, error) {
+func (b broken) NextDue(ctx context.Context, kinds ...string) (map[string]time.Time, error) {
 	if b.reads != nil {
-		return time.Time{}, b.reads
+		return nil, b.reads
 	}
-	return b.Jobs.NextDue(ctx, kind)
+	return b.Jobs.NextDue(ctx, kinds...)
 }
 
 func (b broken) Claim(ctx context.Context, kind string, now time.Time, limit, perGroup int, lease time.Duration) ([]storage.Lease, error) {

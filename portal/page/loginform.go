@@ -83,7 +83,7 @@ func (f *loginForm) hint() (hint, fault string) {
 // wholeKennitala is a kennitala without what people write in it. Only the provider knows whose it is,
 // if anybody's.
 func wholeKennitala(text string) (digits string, ok bool) {
-	digits = idp.NormalKennitala(strings.NewReplacer(" ", "", "\u00a0", "").Replace(text))
+	digits = idp.NormalizeKennitala(strings.NewReplacer(" ", "", "\u00a0", "").Replace(text))
 	return digits, len(digits) == 10 && strings.Trim(digits, "0123456789") == ""
 }
 

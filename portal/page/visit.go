@@ -138,6 +138,6 @@ func (p *Page) visitor(r *http.Request) (portal.Place, portal.Person, error) {
 
 // samePerson compares kennitölur. Who has none is nobody in particular.
 func samePerson(a, b string) bool {
-	a, b = idp.NormalKennitala(a), idp.NormalKennitala(b)
+	a, b = idp.NormalizeKennitala(a), idp.NormalizeKennitala(b)
 	return a != "" && a == b
 }

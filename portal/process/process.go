@@ -157,6 +157,29 @@ func (p *Process) WaitsUntil() time.Time {
 	return p.firstEnd((*Participant).waits)
 }
 
+// EndedAt returns when the process ended: when it was declined, when the last signature was given, or when it expired.
+// It is zero if the process is waiting at the time given.
+func (p *Process) EndedAt(now time.Time) (ended time.Time) {
+	switch p.Status(now) {
+	case Waiting:
+		return time.Time{}
+	case Expired:
+		return p.WaitsUntil()
+	}
+	declined := p.declined()
+	for i := range p.Participants {
+		switch one := &p.Participants[i]; {
+		case declined && one.Decline != nil:
+			if ended.IsZero() || one.Decline.At.Before(ended) {
+				ended = one.Decline.At
+			}
+		case !declined && one.Signature != nil && one.Signature.At.After(ended):
+			ended = one.Signature.At
+		}
+	}
+	return ended
+}
+
 // UnopenedUntil returns the time after which the first unopened link expires; zero if no link has a
 // token.
 func (p *Process) UnopenedUntil() time.Time {

@@ -2,6 +2,7 @@ package process_test
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"testing"
 	"time"
@@ -66,13 +67,19 @@ func beginAs(participant, kennitala string, ready bool) step {
 	return event(process.BeginSigningAs{Participant: participant, Kennitala: kennitala, Ready: ready})
 }
 
-// add adds a signature of the last turn and ends the turn, as the service does. addEarlier does so for the turn before.
+// add adds a signature of the last turn and ends the turn, as the service does.
 func add(kennitala string) step {
 	return func(t *timeline) error { return t.add(t.Turns, kennitala) }
 }
 
+// addEarlier adds a signature of the turn before, which cannot be ended either.
 func addEarlier(kennitala string) step {
-	return func(t *timeline) error { return t.add(t.Turns-1, kennitala) }
+	return func(t *timeline) error {
+		if _, err := t.Apply(process.EndTurn{Turn: t.Turns - 1}, t.now); !errors.Is(err, process.ErrTurnOver) {
+			return fmt.Errorf("end of an earlier turn: %w", err)
+		}
+		return t.add(t.Turns-1, kennitala)
+	}
 }
 
 func (t *timeline) add(turn int64, kennitala string) error {
@@ -476,5 +483,41 @@ func TestOddInput(t *testing.T) {
 	stuck := process.Process{Turn: &process.Turn{Number: 1, Participant: "unknown"}}
 	if _, err := stuck.Apply(process.EndTurn{Turn: 1}, time.Time{}); err != nil || stuck.Turn != nil {
 		t.Errorf("the turn of an unknown participant does not end: %v", err)
+	}
+}
+
+// The end of a process is its first decline, else its last signature, else its expiry.
+func TestEndedAt(t *testing.T) {
+	start := time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
+	hours := func(n int) time.Time { return start.Add(time.Duration(n) * time.Hour) }
+	signer := func(signed, declined int) process.Participant {
+		one := process.Participant{Role: process.Signer, Link: process.Link{InvitedAt: start}}
+		if signed > 0 {
+			one.Signature = &process.Signature{At: hours(signed)}
+		}
+		if declined > 0 {
+			one.Decline = &process.Decline{At: hours(declined)}
+		}
+		return one
+	}
+	viewer := process.Participant{Role: process.Viewer, Link: process.Link{InvitedAt: start}}
+	week := start.Add(process.InvitationTime)
+	for name, test := range map[string]struct {
+		participants []process.Participant
+		now, want    time.Time
+	}{
+		"nobody has answered":                {[]process.Participant{signer(0, 0), viewer}, hours(1), time.Time{}},
+		"one of two has signed":              {[]process.Participant{signer(1, 0), signer(0, 0)}, hours(2), time.Time{}},
+		"both have signed":                   {[]process.Participant{signer(3, 0), viewer, signer(2, 0)}, hours(4), hours(3)},
+		"one has declined":                   {[]process.Participant{signer(0, 2), signer(0, 0)}, hours(400), hours(2)},
+		"both have declined":                 {[]process.Participant{signer(0, 3), signer(0, 2)}, hours(4), hours(2)},
+		"a signature came after the decline": {[]process.Participant{signer(3, 0), signer(0, 2)}, hours(4), hours(2)},
+		"its last moment":                    {[]process.Participant{signer(0, 0)}, week, time.Time{}},
+		"it has expired":                     {[]process.Participant{signer(1, 0), signer(0, 0)}, week.Add(time.Hour), week},
+	} {
+		p := process.Process{Participants: test.participants}
+		if got := p.EndedAt(test.now); !got.Equal(test.want) {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
 	}
 }

@@ -250,13 +250,15 @@ func (r *randomProcess) actions() map[string]func(*rapid.T) {
 				r.people[r.signing].signed = true
 			}
 		},
-		"end turn": func(*rapid.T) {
+		"end turn": func(t *rapid.T) {
+			turn := r.turns - int64(rapid.IntRange(-1, 1).Draw(t, "turns ago"))
 			var want error
-			if r.signing < 0 {
+			if r.signing < 0 || turn != r.turns {
 				want = process.ErrTurnOver
 			}
-			r.apply(process.EndTurn{Turn: r.turns}, want)
-			r.signing = -1
+			if r.apply(process.EndTurn{Turn: turn}, want) {
+				r.signing = -1
+			}
 		},
 		"decline": func(t *rapid.T) {
 			if rapid.IntRange(0, 5).Draw(t, "declines") > 0 {

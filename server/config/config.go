@@ -49,6 +49,22 @@ type Flags struct {
 	TestKeysFlag `kong:"-"` // of "innsigli sandbox" alone
 }
 
+// CommandFlags are the flags of a command that does a part of a server's work, beside that of its store.
+type CommandFlags struct {
+	Environment string `enum:"sandbox,production" default:"production" placeholder:"ENVIRONMENT" help:"That of the servers on the store: sandbox or production (default ${default})."`
+	Config      string `placeholder:"FILE" help:"The configuration of the servers."`
+	MasterKeyFlag
+	Simulated bool `name:"insecure-simulated-idp" help:"The servers have simulated people in place of an identity provider."`
+}
+
+// Flags returns the flags of a server with the same configuration, which listens nowhere else than on this machine.
+func (f CommandFlags) Flags(store string) Flags {
+	return Flags{
+		Environment: f.Environment, Listen: "127.0.0.1:0", BaseURL: "http://localhost", Store: store,
+		Config: f.Config, MasterKeyFlag: f.MasterKeyFlag, Simulated: f.Simulated,
+	}
+}
+
 // WebhooksFlag lets webhooks go where they may be for trials alone.
 type WebhooksFlag struct {
 	PrivateWebhooks bool `name:"insecure-allow-private-webhooks" help:"Let the URLs of webhooks be http, and lead to this machine and private networks: for trials. In production it needs a base URL on this machine."`
@@ -60,7 +76,7 @@ type TestKeysFlag struct {
 }
 
 // StoreHelp explains the flag --store, for the help of commands.
-const StoreHelp = "A store of the form bolt:PATH is a file, for one server; with ?documents=FOLDER its documents are files in that folder. One of the form postgres://USER@HOST/DATABASE is a database, for any number of servers; its tables are made at the start. A URL with a password is better given in INNSIGLI_STORE, where other users of the machine do not see it."
+const StoreHelp = "A store of the form bolt:PATH is a file and the folder PATH.documents beside it, for one server; with ?documents=FOLDER its documents are in that folder. One of the form postgres://USER@HOST/DATABASE is a database, for any number of servers; its tables are made at the start. A store of an earlier version is brought to this one at the start, and the version before cannot use a file after that: keep a copy. A URL with a password is better given in INNSIGLI_STORE, where other users of the machine do not see it."
 
 // LogFlags say what a log has.
 type LogFlags struct {

@@ -63,18 +63,29 @@ func UserRendererFolder() string {
 // process of its own (see pdfium.Options).
 func (c *Config) Open(ctx context.Context, log *slog.Logger, compile func(ctx context.Context, cache string) error) (*Deployment, error) {
 	d := &Deployment{log: log, tls: c.tls}
-	if err := d.open(ctx, c, compile); err != nil {
+	if err := d.open(ctx, c, compile, c.Store.OpenToServe); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
 }
 
-func (d *Deployment) open(ctx context.Context, c *Config, compile func(ctx context.Context, cache string) error) (err error) {
+// OpenForCommand opens the same for a command that does a part of a server's work. It does not change the tables of a
+// database.
+func (c *Config) OpenForCommand(ctx context.Context, log *slog.Logger) (*Deployment, error) {
+	d := &Deployment{log: log, tls: c.tls}
+	openStore := func(ctx context.Context) (DB, error) { return c.Store.Open(ctx, "innsigli-command") }
+	if err := d.open(ctx, c, nil, openStore); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+func (d *Deployment) open(ctx context.Context, c *Config, compile func(ctx context.Context, cache string) error, openStore func(context.Context) (DB, error)) (err error) {
 	f := c.Flags
 	if d.traces, err = c.collector.Open(ctx, func(err error) { d.log.Warn("traces were not sent", "error", err) }); err != nil {
 		return err
 	}
-	if d.db, err = c.Store.OpenToServe(ctx); err != nil {
+	if d.db, err = openStore(ctx); err != nil {
 		return err
 	}
 	keys, err := f.masterKeys(ctx, c.Store, d.db.Sandbox())
@@ -98,7 +109,6 @@ func (d *Deployment) open(ctx context.Context, c *Config, compile func(ctx conte
 		TLS:            c.tls.config(),
 		ListenMetrics:  orLoopback(f.AdminListen),
 		OperatorSocket: c.Store.Socket(),
-		OperatorFolder: c.Store.Documents,
 		DrainDelay:     f.DrainDelay,
 		Log:            d.log,
 	}

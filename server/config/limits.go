@@ -182,6 +182,7 @@ type Retention struct {
 	IdempotencyKeys  period `toml:"idempotency-keys"`
 	DeliveryAttempts period `toml:"delivery-attempts"`
 	Evidence         period `toml:"evidence"`
+	Processes        period `toml:"processes"`
 }
 
 func (r Retention) read() server.Retention {
@@ -190,6 +191,7 @@ func (r Retention) read() server.Retention {
 		IdempotencyKeys:  server.Period(r.IdempotencyKeys),
 		DeliveryAttempts: server.Period(r.DeliveryAttempts),
 		Evidence:         server.Period(r.Evidence),
+		Processes:        server.Period(r.Processes),
 	}
 }
 

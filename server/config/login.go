@@ -80,10 +80,10 @@ func (l *Login) read(root section) *LoginProvider {
 		Scope:      l.Scopes,
 		ACR:        l.ACRValues,
 		Parameters: l.readParameters(s.in("parameters")),
-		Reading:    login.Reading{Kennitala: l.KennitalaClaim, Name: l.NameClaim, Methods: l.Methods},
+		Claims:     login.ClaimRules{Kennitala: l.KennitalaClaim, Name: l.NameClaim, Methods: l.Methods},
 	}
-	if len(p.Browser.Reading.Methods) == 0 { // a browser can be made to ask for another than acr-values
-		p.Browser.Reading.Methods = p.Browser.ACR
+	if len(p.Browser.Claims.Methods) == 0 { // a browser can be made to ask for another than acr-values
+		p.Browser.Claims.Methods = p.Browser.ACR
 	}
 	if len(l.Scopes) > 0 && !slices.Contains(l.Scopes, "openid") { // OpenID Connect Core 1.0 3.1.2.1
 		s.fault("scopes", "openid is not among them")
@@ -121,7 +121,7 @@ func (l *Login) readParameters(s section) url.Values {
 }
 
 func (p *Phone) read(s section, b login.BrowserOptions) map[idp.Method]login.PhoneOptions {
-	phone := login.PhoneOptions{Scope: b.Scope, Text: p.Text, Reading: b.Reading}
+	phone := login.PhoneOptions{Scope: b.Scope, Text: p.Text, Claims: b.Claims}
 	app, sim := phone, phone
 	app.ACR, sim.ACR = cmp.Or(p.AppACR, "app-auth"), cmp.Or(p.SIMACR, "sim-auth")
 	phone.Client = new(ciba.Client) // of which nothing is asked

@@ -29,14 +29,14 @@ func TestLoginConfiguration(t *testing.T) {
 		t.Errorf("timeout %v, key %v", timeout, got.Client.Key)
 	}
 	scope := []string{"openid", "profile"}
-	reading := login.Reading{Kennitala: "nationalRegisterId", Name: "name", Methods: []string{"nexus", "app-auth", "sim-auth"}}
+	reading := login.ClaimRules{Kennitala: "nationalRegisterId", Name: "name", Methods: []string{"nexus", "app-auth", "sim-auth"}}
 	compare(t, login.BrowserOptions{
-		Scope: scope, ACR: []string{"nexus"}, Reading: reading,
+		Scope: scope, ACR: []string{"nexus"}, Claims: reading,
 		Parameters: url.Values{"service": {"api_v202"}, "ui_locales": {"is"}},
 	}, got.Browser)
 	compare(t, map[idp.Method]login.PhoneOptions{
-		idp.App: {Scope: scope, ACR: "app-auth", Text: "{code}", Reading: reading},
-		idp.SIM: {Scope: scope, ACR: "sim-auth", Text: "{code}", Reading: reading},
+		idp.App: {Scope: scope, ACR: "app-auth", Text: "{code}", Claims: reading},
+		idp.SIM: {Scope: scope, ACR: "sim-auth", Text: "{code}", Claims: reading},
 	}, got.Phones)
 }
 
@@ -69,7 +69,7 @@ func TestLoginChoices(t *testing.T) {
 		},
 		"the encoding": {secret + "secret-encoding = \"form\"\n", func(p *LoginProvider) bool { return p.Client.FormSecret }},
 		"a parameter":  {secret + "[login.parameters]\nservice = \"api_v202\"\n", func(p *LoginProvider) bool { return p.Browser.Parameters.Get("service") == "api_v202" }},
-		"a method":     {secret + "methods = [\"nexus\"]\n", func(p *LoginProvider) bool { return len(p.Browser.Reading.Methods) == 1 }},
+		"a method":     {secret + "methods = [\"nexus\"]\n", func(p *LoginProvider) bool { return len(p.Browser.Claims.Methods) == 1 }},
 		"the phone": {
 			secret + "key = \"idp-key.pem\"\n[login.phone]\n",
 			func(p *LoginProvider) bool {

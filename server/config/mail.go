@@ -43,7 +43,7 @@ func (m *Mail) read(s section) {
 	if !s.judged("envelope-sender", envelope) {
 		sender.Envelope = ""
 	}
-	s.oneOf("tls", m.TLS, texts(mail.Protections)...)
+	s.oneOf("tls", m.TLS, texts(mail.TLSModes)...)
 	s.oneOf("authentication", m.Authentication, texts(mail.Authentications)...)
 	m.options = mail.Options{
 		Sender:         sender,
@@ -79,7 +79,7 @@ func (f MailFlag) transport(m Mail, baseURL string, told func(string), found *Fa
 		return nil
 	}
 	o := m.options
-	o.Told = told
+	o.Trace = told
 	if u, err := url.Parse(baseURL); err == nil && o.From == "" {
 		o.From = "Innsigli <innsigli@" + u.Hostname() + ">"
 	}
@@ -96,7 +96,7 @@ func (f MailFlag) transport(m Mail, baseURL string, told func(string), found *Fa
 
 // report notes a fault under the key that it is about, or the flag that says the same.
 func (m Mail) report(err error, found *Faults) {
-	f := new(mail.Fault)
+	f := new(mail.OptionError)
 	if !errors.As(err, &f) {
 		section{found: found}.judged("--mail", err)
 		return
@@ -109,13 +109,13 @@ func (m Mail) report(err error, found *Faults) {
 	}
 	switch key := f.Field; {
 	case key == "address":
-		found.add("--mail", "%s", f.Says)
+		found.add("--mail", "%s", f.Problem)
 	case !said[key]:
-		found.add("--mail", "its %s %s", key, f.Says)
+		found.add("--mail", "its %s %s", key, f.Problem)
 	case key == "password":
-		found.add("mail.password-file", "%s", f.Says)
+		found.add("mail.password-file", "%s", f.Problem)
 	default:
-		found.add("mail."+key, "%s", f.Says)
+		found.add("mail."+key, "%s", f.Problem)
 	}
 }
 
@@ -179,12 +179,12 @@ func MailAdvice(err error) string {
 }
 
 var mailAdvice = map[mail.Step]string{
-	mail.Connecting:     "See the host and the port in --mail, tls and roots in [mail], and whether a firewall is in between.",
-	mail.Hello:          "See hello-name in [mail]; the server may want a name that leads to this machine.",
-	mail.StartingTLS:    "See tls and roots in [mail]; smtps:// is for servers with TLS from the start.",
-	mail.Authenticating: "See username, password-file and authentication in [mail], or the same in --mail.",
-	mail.From:           "See from and envelope-sender in [mail]; the server may let this user send from another address alone, or want a login.",
-	mail.To:             "The address may not exist; or the server passes nothing on without a login.",
-	mail.Data:           "The server has not asked for the message yet: it may have no room.",
-	mail.End:            "See whether the message is there: unless the server has refused it, nobody knows.",
+	mail.StepConnect:  "See the host and the port in --mail, tls and roots in [mail], and whether a firewall is in between.",
+	mail.StepHello:    "See hello-name in [mail]; the server may want a name that leads to this machine.",
+	mail.StepStartTLS: "See tls and roots in [mail]; smtps:// is for servers with TLS from the start.",
+	mail.StepAuth:     "See username, password-file and authentication in [mail], or the same in --mail.",
+	mail.StepFrom:     "See from and envelope-sender in [mail]; the server may let this user send from another address alone, or want a login.",
+	mail.StepTo:       "The address may not exist; or the server passes nothing on without a login.",
+	mail.StepData:     "The server has not asked for the message yet: it may have no room.",
+	mail.StepEnd:      "See whether the message is there: unless the server has refused it, nobody knows.",
 }

@@ -41,7 +41,7 @@ func TestMailConfiguration(t *testing.T) {
 		Sender: mail.Sender{From: "Dæmi ehf. <sign@example.is>", ReplyTo: "help@example.is", Envelope: "bounces@example.is"},
 		TLS:    mail.StartTLS, Authentication: mail.Auto, User: "sign@example.is", Password: "a secret of mine",
 		Name: "sign.example.is", Timeout: time.Minute,
-	}, c.Mail.options, cmpopts.IgnoreFields(mail.Options{}, "Told", "Roots")); diff != "" {
+	}, c.Mail.options, cmpopts.IgnoreFields(mail.Options{}, "Trace", "Roots")); diff != "" {
 		t.Error(diff)
 	}
 	if out := (MailFlag{"smtp://mail.example"}).transport(c.Mail, "https://sign.example", nil, &found); out == nil || len(found) > 0 {

@@ -97,7 +97,7 @@ func TestProductionConfigurations(t *testing.T) {
 		t.Errorf("webhooks %+v, (-want +got)\n%s", least.webhooks, diff)
 	}
 	if want := (server.Retention{
-		EndedRequests: server.Period{Rest: day}, IdempotencyKeys: server.Period{Rest: day}, DeliveryAttempts: server.Period{Rest: 14 * day}, Evidence: server.Period{Years: 10},
+		EndedRequests: server.Period{Rest: day}, IdempotencyKeys: server.Period{Rest: day}, DeliveryAttempts: server.Period{Rest: 14 * day}, Evidence: server.Period{Years: 10}, Processes: server.Period{Years: 1},
 	}); all.retention != want || least.retention != (server.Retention{}) {
 		t.Errorf("retention %+v", all.retention)
 	}

@@ -20,7 +20,7 @@ var ErrStore = errors.New("--store is not of the form " + StoreForms)
 // Store says where a store is.
 type Store struct {
 	Path      string // of bbolt's file; empty: the store is in Postgres
-	Documents string // folder of its documents; empty: they are in the file
+	Documents string // folder of its documents; empty: the one beside the file, see [bolt.Options]
 	URL       string // of the database, which may have a password in it
 }
 
@@ -64,13 +64,26 @@ var (
 	_ DB = (*postgres.DB)(nil)
 )
 
-// Open opens the store. A database has to have its tables already. name is that of the connections to a database; empty:
-// the server's.
+// Open opens the store, and changes nothing of one that another version of the program made: the error says what to do.
+// A file is made if there is none; a database has to have its tables already. name is that of the connections to a
+// database; empty: the server's.
 func (s Store) Open(ctx context.Context, name string) (DB, error) {
 	if !s.InPostgres() {
-		return asDB(bolt.Open(s.Path, bolt.Options{DocumentFolder: s.Documents}))
+		return asDB(bolt.Open(s.Path, s.options()))
 	}
 	return asDB(postgres.Open(ctx, s.URL, postgres.Options{Name: name}))
+}
+
+func (s Store) options() bolt.Options { return bolt.Options{DocumentFolder: s.Documents} }
+
+// Migrate makes the store, or brings it to the version that this program needs, and returns at which version it was and
+// is; 0 is none. Of several servers that start at once on a database one makes the tables, while the others wait; each
+// change of them only adds, so that servers of the version before go on.
+func (s Store) Migrate(ctx context.Context) (from, to int, err error) {
+	if s.InPostgres() {
+		return postgres.Migrate(ctx, s.URL)
+	}
+	return bolt.Migrate(s.Path, s.options())
 }
 
 // asDB avoids a non-nil interface that holds a nil pointer.
@@ -81,16 +94,21 @@ func asDB[D DB](db D, err error) (DB, error) {
 	return db, nil
 }
 
-// OpenToServe opens the store for a server. Of several servers that start at once on a database
-// one makes the tables, while the others wait; each change of them only adds, so that
-// servers of the version before go on.
+// OpenToServe migrates the store, and opens it for a server.
 func (s Store) OpenToServe(ctx context.Context) (DB, error) {
-	if s.InPostgres() {
-		if _, _, err := postgres.Migrate(ctx, s.URL); err != nil {
-			return nil, err
-		}
+	if _, _, err := s.Migrate(ctx); err != nil {
+		return nil, err
 	}
 	return s.Open(ctx, "")
+}
+
+// OpenNew opens a store that is to be filled. It makes the tables of a database that has none.
+func (s Store) OpenNew(ctx context.Context) (DB, error) {
+	db, err := s.Open(ctx, "")
+	if errors.Is(err, postgres.ErrNoTables) {
+		return s.OpenToServe(ctx)
+	}
+	return db, err
 }
 
 // Advice returns what an operator can do about a database that cannot be used as it

@@ -74,7 +74,7 @@ var advice = map[ciba.Topic]string{
 func (r *Results) addReport(report ciba.Report, p config.Provider, acr []string) {
 	right := textsOf(report, p.Client)
 	for _, topic := range topicsOf(report) {
-		problems, doubts := about(topic, report.Problems), about(topic, report.Doubts)
+		problems, doubts := about(topic, report.Problems), about(topic, report.Warnings)
 		for _, problem := range problems {
 			r.fault(string(topic), problem.Text, advice[topic])
 		}
@@ -95,7 +95,7 @@ func (r *Results) addReport(report ciba.Report, p config.Provider, acr []string)
 // topicsOf are the topics of the results, and what else the report is about.
 func topicsOf(report ciba.Report) []ciba.Topic {
 	all := slices.Clone(topics)
-	for _, problem := range slices.Concat(report.Problems, report.Doubts) {
+	for _, problem := range slices.Concat(report.Problems, report.Warnings) {
 		if !slices.Contains(all, problem.Topic) {
 			all = append(all, problem.Topic)
 		}
@@ -259,7 +259,7 @@ func (r *Results) addLogin(ctx context.Context, p config.LoginProvider) error {
 	for _, problem := range report.Problems {
 		r.fault(what, problem.String(), advice[problem.Topic])
 	}
-	for _, doubt := range report.Doubts {
+	for _, doubt := range report.Warnings {
 		r.doubt(what, doubt.String(), advice[doubt.Topic])
 	}
 	missing := unlisted(acrValues(p), report.ACRValues)
@@ -281,7 +281,7 @@ func withPhone(ctx context.Context, p config.LoginProvider, report ciba.Report) 
 	}
 	phone, err := client.Check(ctx)
 	report.Problems = union(report.Problems, phone.Problems)
-	report.Doubts = union(report.Doubts, phone.Doubts)
+	report.Warnings = union(report.Warnings, phone.Warnings)
 	return report, err
 }
 

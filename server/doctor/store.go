@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/innsigli/innsigli/sandbox"
@@ -33,6 +36,7 @@ func (d doctor) store(ctx context.Context, r *Results) {
 		case operator.NewClient(s.Socket()).Answers(ctx):
 			r.ok(what, "a server has it open, and answers")
 			d.secrets(ctx, operator.NewClient(s.Socket()), nil, r)
+			d.jobs(ctx, operator.NewClient(s.Socket()), r)
 			return
 		}
 	}
@@ -43,7 +47,26 @@ func (d doctor) store(ctx context.Context, r *Results) {
 	}
 	defer db.Close()
 	d.pace(ctx, db, r)
-	d.secrets(ctx, operator.New(db, operator.Options{}), db.Sandbox(), r)
+	o := operator.New(db, operator.Options{})
+	d.secrets(ctx, o, db.Sandbox(), r)
+	d.jobs(ctx, o, r)
+}
+
+// jobs says which jobs are parked, if there are any.
+func (d doctor) jobs(ctx context.Context, of operator.Operator, r *Results) {
+	const what = "jobs"
+	parked, err := of.ParkedJobs(ctx)
+	if err != nil {
+		r.fault(what, plain(err), storeAdvice(err))
+		return
+	}
+	var kinds []string
+	for _, kind := range slices.Sorted(maps.Keys(parked)) {
+		kinds = append(kinds, fmt.Sprintf("%d of the kind %s", parked[kind], kind))
+	}
+	if kinds != nil {
+		r.doubt(what, "parked: "+strings.Join(kinds, ", "), "\"innsigli job list --state parked\" shows why, and \"innsigli job retry\" has them tried again.")
+	}
 }
 
 func storeAdvice(err error) string {

@@ -57,6 +57,9 @@ func (c *Client) post(ctx context.Context, name string, argument any) (*http.Res
 	}
 	if response.StatusCode != http.StatusOK {
 		defer response.Body.Close()
+		if response.StatusCode == http.StatusNotFound {
+			return nil, errors.New("the server that has the store is of another version than this program, and does not know the call")
+		}
 		text, _ := io.ReadAll(io.LimitReader(response.Body, 4<<10))
 		return nil, errors.New(string(bytes.TrimSpace(text)))
 	}
@@ -145,6 +148,21 @@ func (c *Client) Process(ctx context.Context, id string) (Process, error) {
 	return call[Process](ctx, c, "process", id)
 }
 
+// Processes implements [Operator].
+func (c *Client) Processes(ctx context.Context, filter ProcessFilter, each func(ListedProcess) error) error {
+	return streamedLines(ctx, c, "processes", filter, each)
+}
+
+// DeleteProcess implements [Operator].
+func (c *Client) DeleteProcess(ctx context.Context, id string) (ListedProcess, error) {
+	return call[ListedProcess](ctx, c, "process-delete", id)
+}
+
+// DeleteAccount implements [Operator].
+func (c *Client) DeleteAccount(ctx context.Context, id string, how Deletion, progress func(AccountContent) error) error {
+	return streamedLines(ctx, c, "delete-account", accountDeletion{id, how}, progress)
+}
+
 // ResendProcess implements [Operator]. The server has its own master key.
 func (c *Client) ResendProcess(ctx context.Context, _, id string) (int, error) {
 	return call[int](ctx, c, "process-resend", id)
@@ -153,6 +171,17 @@ func (c *Client) ResendProcess(ctx context.Context, _, id string) (int, error) {
 // ProcessEvents implements [Operator].
 func (c *Client) ProcessEvents(ctx context.Context, id string, each func(storage.Entry) error) error {
 	return c.entries(ctx, "process-events", id, each)
+}
+
+// CompleteSigning implements [Operator].
+func (c *Client) CompleteSigning(ctx context.Context, request string, w io.Writer) error {
+	response, err := c.post(ctx, "complete-signing", request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	_, err = io.Copy(w, response.Body) // an answer that is cut off is an error
+	return err
 }
 
 // Subscriptions implements [Operator].
@@ -195,46 +224,43 @@ func (c *Client) Evidence(ctx context.Context, request string, each func(storage
 	return c.entries(ctx, "evidence", request, each)
 }
 
-// entries makes a call that answers with entries. An answer that breaks off is an error.
+// entries makes a call that answers with entries.
 func (c *Client) entries(ctx context.Context, name, argument string, each func(storage.Entry) error) error {
+	return streamedLines(ctx, c, name, argument, func(line entryLine) error { return each(storage.Entry(line)) })
+}
+
+// streamedLines makes a call that answers with a stream of JSON values. An answer that breaks off is an error.
+func streamedLines[T any](ctx context.Context, c *Client, name string, argument any, each func(T) error) error {
 	response, err := c.post(ctx, name, argument)
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
 	for lines := json.NewDecoder(response.Body); ; {
-		var line entryLine
+		var line T
 		if err := lines.Decode(&line); err == io.EOF {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		if err := each(storage.Entry(line)); err != nil {
+		if err := each(line); err != nil {
 			return err
 		}
 	}
 }
 
-// Hold implements [Operator]: it holds for as long as the connection lasts.
-func (c *Client) Hold(ctx context.Context) (documents string, release func(), err error) {
-	response, err := c.post(ctx, "hold", nothing{})
-	if err != nil {
-		return "", nil, err
-	}
-	if err := json.NewDecoder(response.Body).Decode(&documents); err != nil {
-		response.Body.Close()
-		return "", nil, err
-	}
-	return documents, func() { response.Body.Close() }, nil
-}
-
 // Backup implements [Operator].
 func (c *Client) Backup(ctx context.Context, w io.Writer) error {
-	response, err := c.post(ctx, "backup", nothing{})
+	response, err := c.post(ctx, "archive", nothing{})
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
-	_, err = io.Copy(w, response.Body) // the length is announced: less is an error
+	_, err = io.Copy(w, response.Body) // an answer that breaks off is an error
 	return err
+}
+
+// Compact implements [Operator].
+func (c *Client) Compact(ctx context.Context) (FileSizes, error) {
+	return call[FileSizes](ctx, c, "compact", nothing{})
 }

@@ -1,5 +1,5 @@
 // Package operator is what the commands of a server's operator do: accounts, API clients and their secrets, signing
-// processes, webhooks, the evidence log and backups.
+// processes, signatures that could not be completed, webhooks, jobs, the evidence log and backups.
 //
 // A [Service] works on a store that the program has open. A [Client] makes the same calls to a server that has the store
 // open, over a socket that only the server's user can connect to: a bbolt file is locked by the process that has it.
@@ -10,15 +10,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
-	"github.com/innsigli/innsigli/storage/bolt"
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
@@ -32,6 +32,11 @@ type Operator interface {
 	// Statement returns what an account owes for the month in which the time is.
 	Statement(ctx context.Context, account string, month time.Time) (account.Statement, error)
 
+	// DeleteAccount deletes an account with all that belongs to it, or counts that. It calls progress with what it has
+	// deleted so far, again and again and at the end. After an error it may be called again, and goes on. The evidence
+	// log stays.
+	DeleteAccount(ctx context.Context, account string, how Deletion, progress func(AccountContent) error) error
+
 	CreateClient(ctx context.Context, account, name string, scopes []string) (account.Client, string, error)
 	Clients(ctx context.Context, account string) ([]account.Client, error)
 	DeleteClient(ctx context.Context, id string) error
@@ -41,12 +46,22 @@ type Operator interface {
 
 	// Process returns a process of any account and origin as it is now.
 	Process(ctx context.Context, id string) (Process, error)
+	// Processes calls each with the processes that a filter chooses, account by account and those of each in the order
+	// of creation.
+	Processes(ctx context.Context, filter ProcessFilter, each func(ListedProcess) error) error
+	// DeleteProcess deletes a process with its document, as the API does, and returns what it was.
+	DeleteProcess(ctx context.Context, id string) (ListedProcess, error)
 	// ResendProcess makes the invitations of a process again, and returns how many. The links are
 	// sealed with the first key of the file, or by the server.
 	ResendProcess(ctx context.Context, masterKeyFile, id string) (int, error)
 	// ProcessEvents calls each with the entries of the evidence log about a process and its
 	// signing requests, in their order.
 	ProcessEvents(ctx context.Context, id string, each func(storage.Entry) error) error
+
+	// CompleteSigning completes the signature of a signing request that failed because its validation data was not
+	// available in time, and writes the signed document to w: signing.Service.Recover. It may be repeated. When it
+	// fails, w may have a part of the document.
+	CompleteSigning(ctx context.Context, request string, w io.Writer) error
 
 	// Subscriptions returns those of an account, without their secrets.
 	Subscriptions(ctx context.Context, account string) ([]delivery.Subscription, error)
@@ -64,15 +79,25 @@ type Operator interface {
 	// overlap. It is sealed with the first key of the file, or by the server.
 	RotateWebhookKey(ctx context.Context, masterKeyFile string, overlap time.Duration) error
 
+	// Jobs returns a page of jobs in the order of their IDs, those behind the ID given; empty: the first page. A page
+	// without jobs is the end.
+	Jobs(ctx context.Context, f JobFilter, after string) ([]Job, error)
+	Job(ctx context.Context, id string) (Job, error)
+	// RetryJob has a job tried again now that is parked or waits.
+	RetryJob(ctx context.Context, id string) error
+	// DropJob deletes a job, whatever its state.
+	DropJob(ctx context.Context, id string) error
+	// ParkedJobs returns how many jobs of each kind are parked.
+	ParkedJobs(ctx context.Context) (map[string]int, error)
+
 	// Evidence calls each with the entries about a request, or with all when it is empty.
 	Evidence(ctx context.Context, request string, each func(storage.Entry) error) error
 
-	// Hold keeps documents that are deleted, until release is called, and returns the
-	// folder in which they are; empty: they are in the store's file.
-	Hold(ctx context.Context) (documents string, release func(), err error)
-	// Backup writes the store's file as it is at this moment. It and Hold are for stores
-	// that are a bbolt file; others have an error.
+	// Backup writes an archive of the store as it is at this moment, as bolt.DB.Backup does. It and
+	// Compact are for stores of bbolt; others have an error.
 	Backup(ctx context.Context, w io.Writer) error
+	// Compact makes the store's file as small as what is in it, and returns its sizes.
+	Compact(ctx context.Context) (FileSizes, error)
 }
 
 var (
@@ -84,19 +109,26 @@ var (
 type Store interface {
 	storage.Transactor
 	Accounts() account.Store
+	BusySignals() busysignal.Store
+	Requests() signing.Store
+	Sandbox() sandbox.Store
 	Processes() portal.Store
 	Documents() storage.Documents
 	Webhooks() delivery.Store
 	Jobs() storage.Jobs
 	EvidenceLog() storage.EvidenceLog
-	Sandbox() sandbox.Store
+}
+
+// Signing completes signatures that could not be completed in time; *signing.Service is one.
+type Signing interface {
+	Recover(ctx context.Context, request string, w io.Writer) error
 }
 
 // Options are what a Service has beside the store. The zero value is right for a program that has no server.
 type Options struct {
-	DocumentFolder string            // of a bbolt store; empty: documents are in its file
-	Webhooks       *delivery.Service // the server's
-	Processes      *portal.Service   // the server's
+	Webhooks  *delivery.Service // the server's
+	Processes *portal.Service   // the server's
+	Signing   Signing           // the server's, or one of its configuration; nil: CompleteSigning fails
 	// PaymentMethod says whether accounts that are created have a payment method, as those of a sandbox do (spec 6.5).
 	// nil: they do in a store of tests, which is one with the authority that a sandbox makes at its first start. A
 	// trial's store is one too, so that a server says what it is.
@@ -147,6 +179,14 @@ func (s *Service) Statement(ctx context.Context, id string, month time.Time) (ac
 
 func noAccount(id string) error { return fmt.Errorf("there is no account %q", id) }
 
+// CompleteSigning implements [Operator].
+func (s *Service) CompleteSigning(ctx context.Context, request string, w io.Writer) error {
+	if s.options.Signing == nil {
+		return errors.New("signatures are completed with the configuration of a server")
+	}
+	return s.options.Signing.Recover(ctx, request, w)
+}
+
 // evidencePage is how many entries are in memory at once.
 const evidencePage = 500
 
@@ -181,47 +221,37 @@ func eachOf(entries []storage.Entry, each func(storage.Entry) error) error {
 	return nil
 }
 
-// file is a store that is a bbolt file.
+// FileSizes are sizes of a store's file in bytes.
+type FileSizes struct{ Before, After int64 }
+
+// file is a store of bbolt.
 type file interface {
-	Backup() (*bolt.Backup, error)
-	HoldDeletions() (release func())
+	Backup(ctx context.Context, w io.Writer) error
+	Compact(ctx context.Context) (before, after int64, err error)
 }
 
 func (s *Service) file() (file, error) {
 	if f, ok := s.store.(file); ok {
 		return f, nil
 	}
-	return nil, errors.New("the store is no file: copy it with the tools of its database")
-}
-
-// Hold implements [Operator].
-func (s *Service) Hold(context.Context) (documents string, release func(), err error) {
-	f, err := s.file()
-	if err == nil && s.options.DocumentFolder != "" { // the caller may have another working directory
-		documents, err = filepath.Abs(s.options.DocumentFolder)
-	}
-	if err != nil {
-		return "", nil, err
-	}
-	return documents, f.HoldDeletions(), nil
+	return nil, errors.New("the store is no file: use the tools of its database")
 }
 
 // Backup implements [Operator].
-func (s *Service) Backup(_ context.Context, w io.Writer) error {
-	return s.backup(w, func(int64) {})
-}
-
-// backup calls size with the number of bytes before it writes them.
-func (s *Service) backup(w io.Writer, size func(bytes int64)) error {
+func (s *Service) Backup(ctx context.Context, w io.Writer) error {
 	f, err := s.file()
 	if err != nil {
 		return err
 	}
-	b, err := f.Backup()
+	return f.Backup(ctx, w)
+}
+
+// Compact implements [Operator].
+func (s *Service) Compact(ctx context.Context) (sizes FileSizes, err error) {
+	f, err := s.file()
 	if err != nil {
-		return err
+		return FileSizes{}, err
 	}
-	size(b.Size())
-	_, err = b.WriteTo(w)
-	return errors.Join(err, b.Close())
+	sizes.Before, sizes.After, err = f.Compact(ctx)
+	return sizes, err
 }

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/innsigli/innsigli/account"
@@ -56,6 +55,10 @@ type (
 		Quota         *int64
 		Admins        *[]string
 	}
+	accountDeletion struct {
+		ID  string
+		How Deletion
+	}
 	monthOf struct {
 		Account string
 		Month   time.Time
@@ -82,24 +85,31 @@ type (
 	nothing  struct{}
 )
 
-// Handler serves the calls of a [Client]. until ends when the server stops.
-func (s *Service) Handler(until context.Context) http.Handler {
+// Handler serves the calls of a [Client].
+func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
 	s.accountCalls(mux)
 	s.clientCalls(mux)
 	mux.HandleFunc("POST /process", answer(s.Process))
+	mux.HandleFunc("POST /processes", streamed(func(ctx context.Context, filter ProcessFilter, w *stream) error {
+		lines := json.NewEncoder(w)
+		return s.Processes(ctx, filter, func(p ListedProcess) error { return lines.Encode(p) })
+	}))
+	mux.HandleFunc("POST /process-delete", answer(s.DeleteProcess))
 	mux.HandleFunc("POST /process-resend", answer(func(ctx context.Context, id string) (int, error) { return s.ResendProcess(ctx, "", id) }))
 	mux.HandleFunc("POST /process-events", streamed(func(ctx context.Context, id string, w *stream) error {
 		return WriteEntries(w, func(each func(storage.Entry) error) error { return s.ProcessEvents(ctx, id, each) })
 	}))
+	mux.HandleFunc("POST /complete-signing", streamed(func(ctx context.Context, request string, w *stream) error {
+		return s.CompleteSigning(ctx, request, w)
+	}))
 	s.webhookCalls(mux)
+	s.jobCalls(mux)
 	mux.HandleFunc("POST /evidence", streamed(func(ctx context.Context, request string, w *stream) error {
 		return WriteEntries(w, func(each func(storage.Entry) error) error { return s.Evidence(ctx, request, each) })
 	}))
-	mux.HandleFunc("POST /backup", streamed(func(_ context.Context, _ nothing, w *stream) error {
-		return s.backup(w, func(bytes int64) { w.Header().Set("Content-Length", strconv.FormatInt(bytes, 10)) })
-	}))
-	mux.HandleFunc("POST /hold", s.serveHold(until))
+	mux.HandleFunc("POST /archive", streamed(func(ctx context.Context, _ nothing, w *stream) error { return s.Backup(ctx, w) }))
+	mux.HandleFunc("POST /compact", answer(func(ctx context.Context, _ nothing) (FileSizes, error) { return s.Compact(ctx) }))
 	return mux
 }
 
@@ -116,6 +126,15 @@ func (s *Service) accountCalls(mux *http.ServeMux) {
 			return nothing{}, s.SetAdmins(ctx, a.ID, *a.Admins)
 		}
 		return nothing{}, nil
+	}))
+	mux.HandleFunc("POST /delete-account", streamed(func(ctx context.Context, d accountDeletion, w *stream) error {
+		lines := json.NewEncoder(w)
+		return s.DeleteAccount(ctx, d.ID, d.How, func(so AccountContent) error {
+			if err := lines.Encode(so); err != nil {
+				return err
+			}
+			return w.control.Flush()
+		})
 	}))
 	mux.HandleFunc("POST /statement", answer(func(ctx context.Context, m monthOf) (account.Statement, error) {
 		return s.Statement(ctx, m.Account, m.Month)
@@ -179,12 +198,27 @@ func (s *Service) webhookCalls(mux *http.ServeMux) {
 // maxArgument is the longest argument of a call in bytes.
 const maxArgument = 1 << 20
 
+// argumentOf reads the argument of a call, and reports whether it has one; otherwise the call is answered. From then on the
+// call takes as long as it takes: only the caller ends it.
+func argumentOf[A any](w http.ResponseWriter, r *http.Request) (argument A, ok bool) {
+	body := io.LimitReader(r.Body, maxArgument)
+	err := json.NewDecoder(body).Decode(&argument)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return argument, false
+	}
+	io.Copy(io.Discard, body) // the end of the connection is seen behind it
+	control := http.NewResponseController(w)
+	control.SetReadDeadline(time.Time{}) // which would be taken for that end
+	control.SetWriteDeadline(time.Time{})
+	return argument, true
+}
+
 // answer serves one call.
 func answer[A, R any](f func(context.Context, A) (R, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		var argument A
-		if err := json.NewDecoder(io.LimitReader(r.Body, maxArgument)).Decode(&argument); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
+		argument, ok := argumentOf[A](w, r)
+		if !ok {
 			return
 		}
 		result, err := f(r.Context(), argument)
@@ -219,12 +253,12 @@ func (s *stream) Write(p []byte) (int, error) {
 // sees it.
 func streamed[A any](f func(ctx context.Context, argument A, w *stream) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		var argument A
-		if err := json.NewDecoder(io.LimitReader(r.Body, maxArgument)).Decode(&argument); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
+		argument, ok := argumentOf[A](w, r)
+		if !ok {
 			return
 		}
 		s := &stream{ResponseWriter: w, control: http.NewResponseController(w)}
+		_ = s.control.SetReadDeadline(time.Time{}) // which would end a call that takes longer
 		err := f(r.Context(), argument, s)
 		switch {
 		case err != nil && s.begun:
@@ -232,29 +266,6 @@ func streamed[A any](f func(ctx context.Context, argument A, w *stream) error) h
 		case err != nil:
 			w.Header().Del("Content-Length")
 			http.Error(w, err.Error(), http.StatusUnprocessableEntity)
-		}
-	}
-}
-
-// serveHold holds the documents until the caller closes the connection, or the server stops.
-func (s *Service) serveHold(until context.Context) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		documents, release, err := s.Hold(r.Context())
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusUnprocessableEntity)
-			return
-		}
-		defer release()
-		io.Copy(io.Discard, io.LimitReader(r.Body, 1<<10)) // the end of the connection is seen behind it
-		control := http.NewResponseController(w)
-		control.SetReadDeadline(time.Time{}) // which would be taken for that end
-		control.SetWriteDeadline(time.Time{})
-		if json.NewEncoder(w).Encode(documents) != nil || control.Flush() != nil {
-			return
-		}
-		select {
-		case <-r.Context().Done():
-		case <-until.Done():
 		}
 	}
 }

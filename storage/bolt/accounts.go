@@ -29,6 +29,7 @@ type accountRecord struct {
 	Signatures    int64     `json:"signatures,omitempty"`
 	Stored        int64     `json:"stored,omitempty"`
 	CreatedAt     time.Time `json:"createdAt"`
+	ClosedAt      time.Time `json:"closedAt,omitzero"`
 }
 
 type clientRecord struct {
@@ -109,6 +110,12 @@ func (s accounts) AddAccount(ctx context.Context, a account.Account) error {
 func (s accounts) UpdateAccount(ctx context.Context, a account.Account) error {
 	return s.db.write(ctx, func(tx *bbolt.Tx) error {
 		return accountTable.update(tx, a.ID, accountRecord(a))
+	})
+}
+
+func (s accounts) DeleteAccount(ctx context.Context, id string) error {
+	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+		return accountTable.remove(tx, id)
 	})
 }
 

@@ -1,43 +1,123 @@
 package bolt
 
 import (
+	"archive/tar"
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"time"
 
 	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 )
 
-// Backup is the store's file as it was at one moment, to be written elsewhere while the
-// store is in use. What is written opens with [Open]. The store's file grows more than it
-// otherwise would until the backup is closed, for nothing that is in it may be overwritten.
+// Backup writes an archive of the store, which may be in use, as it is at one moment: a tar
+// file with the store's file, compacted, and its folder of documents. Where the archive is
+// extracted is a store that [Open] opens. What was deleted before is not in it.
 //
-// Of a store with a folder of documents it is the records alone; see [CopyDocuments].
-type Backup struct{ tx *bbolt.Tx }
-
-// Backup begins a backup. Closing the store waits until it is closed.
-func (db *DB) Backup() (*Backup, error) {
-	tx, err := db.file.Begin(false)
-	if err != nil {
-		return nil, fmt.Errorf("bolt: beginning a backup: %w", meaning(err))
+// The records are copied first, to a file without a name beside the store's. The files of
+// documents that are deleted while the archive is written stay until the end.
+// Errors of w are returned wrapped.
+func (db *DB) Backup(ctx context.Context, w io.Writer) error {
+	if err := db.backUp(ctx, w); err != nil {
+		return fmt.Errorf("bolt: writing a backup: %w", meaning(err))
 	}
-	return &Backup{tx}, nil
+	return nil
 }
 
-// Size is how many bytes WriteTo writes.
-func (b *Backup) Size() int64 { return b.tx.Size() }
-
-// WriteTo writes the backup. Errors of w are returned wrapped.
-func (b *Backup) WriteTo(w io.Writer) (int64, error) {
-	n, err := b.tx.WriteTo(w)
+func (db *DB) backUp(ctx context.Context, w io.Writer) error {
+	release := db.folder.hold()
+	defer release()
+	name := filepath.Base(db.path)
+	temporary, err := os.CreateTemp(filepath.Dir(db.path), name+".*.tmp")
 	if err != nil {
-		return n, fmt.Errorf("bolt: writing a backup: %w", err)
+		return err
 	}
-	return n, nil
+	defer os.Remove(temporary.Name())
+	defer temporary.Close()
+	records, err := openBolt(temporary.Name(), copySettings)
+	if err != nil {
+		return err
+	}
+	defer records.Close()
+	os.Remove(temporary.Name()) // a crash leaves nothing; some systems only remove what is closed
+	size, err := db.snapshot(records)
+	if err != nil {
+		return err
+	}
+	a := archive{ctx, tar.NewWriter(w), time.Now()}
+	if err := a.add(name, size, temporary); err != nil {
+		return err
+	}
+	if err := a.addDocuments(name+documentsSuffix+"/", records, db.folder); err != nil {
+		return err
+	}
+	return a.Close()
 }
 
-// Close ends the backup.
-func (b *Backup) Close() error { return b.tx.Rollback() }
+// snapshot copies the records to another file. Compact may close the file that it was about to
+// read.
+func (db *DB) snapshot(to *bbolt.DB) (size int64, err error) {
+	for {
+		file := db.file.Load()
+		size, err = copyRecords(to, file)
+		if !errors.Is(err, bolterrors.ErrDatabaseNotOpen) || db.file.Load() == file {
+			return size, err
+		}
+	}
+}
 
-// HoldDeletions keeps the files of documents that are deleted, until release is called:
-// taken before a backup begins, it keeps those that are in the backup.
-func (db *DB) HoldDeletions() (release func()) { return db.contents.hold() }
+// archive is a tar file that is being written.
+type archive struct {
+	ctx context.Context
+	*tar.Writer
+	at time.Time
+}
+
+// add adds a file with the first bytes of its content.
+func (a archive) add(name string, size int64, content io.Reader) error {
+	if err := a.ctx.Err(); err != nil {
+		return err
+	}
+	err := a.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: a.at})
+	if err != nil {
+		return err
+	}
+	n, err := io.CopyN(a, content, size)
+	if err == io.EOF {
+		err = fmt.Errorf("%w: %s has %d bytes of %d", ErrDamaged, name, n, size)
+	}
+	return err
+}
+
+// addDocuments adds the folder, with the documents that have a record.
+func (a archive) addDocuments(prefix string, records *bbolt.DB, f *folder) error {
+	err := a.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: prefix, Mode: 0o700, ModTime: a.at})
+	if err != nil {
+		return err
+	}
+	addFile := func(id string, size int64) error {
+		file, err := f.root.Open(id)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		return a.add(prefix+id, size, file)
+	}
+	return records.View(func(tx *bbolt.Tx) error {
+		if err := addFile(markFile, int64(len(metaBucket.get(tx).Get([]byte(folderKey))))); err != nil {
+			return err
+		}
+		return tx.Bucket([]byte(documentTable.bucket)).ForEach(func(id, value []byte) error {
+			var r row[documentRecord]
+			if err := json.Unmarshal(value, &r); err != nil {
+				return fmt.Errorf("%w: document %s: %w", ErrDamaged, id, err)
+			}
+			return addFile(string(id), r.Record.Size)
+		})
+	})
+}

@@ -1,13 +1,14 @@
 package bolt_test
 
 import (
+	"archive/tar"
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -17,56 +18,71 @@ import (
 // A backup is of one moment, and a receiver that stands still holds up no writer, also when
 // the file grows to many times its size.
 func TestABackupOfAStoreThatIsWrittenTo(t *testing.T) {
-	for _, place := range places {
-		t.Run(place, func(t *testing.T) {
-			folder, copied := t.TempDir(), t.TempDir()
-			db := openIn(t, folder, place)
-			b := newBusy(t, db)
-			ctx, stop := context.WithCancel(t.Context())
-			var group errgroup.Group
-			for i := range writers {
-				group.Go(func() error { return b.write(ctx, i) })
-			}
-			b.until(t, 20)
-			_, from := in(folder, place)
-			to, opts := in(copied, place)
-			release := db.HoldDeletions()
-			backUp(t, db, to, func() { b.until(t, 200) })
-			b.until(t, 20)
-			n, err := bolt.CopyDocuments(t.Context(), to, from.DocumentFolder, opts.DocumentFolder)
-			if err != nil || place == inFolder && n < writers || place != inFolder && n > 0 {
-				t.Fatalf("CopyDocuments: %d, %v", n, err)
-			}
-			release()
-			stop()
-			if err := group.Wait(); err != nil {
-				t.Fatal(err)
-			}
-			agrees(t, openIn(t, copied, place), b)
-			agrees(t, db, b)
-		})
+	folder, copied := t.TempDir(), t.TempDir()
+	db := openIn(t, folder)
+	b := newBusy(t, db)
+	ctx, stop := context.WithCancel(t.Context())
+	var group errgroup.Group
+	for i := range writers {
+		group.Go(func() error { return b.write(ctx, i) })
+	}
+	b.until(t, 20)
+	backUp(t, db, copied, func() {
+		b.until(t, 200)
+		if _, _, err := db.Compact(t.Context()); err != nil {
+			t.Error(err)
+		}
+		b.until(t, 20)
+	})
+	b.until(t, 20)
+	stop()
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	agrees(t, openIn(t, copied), b)
+	agrees(t, db, b)
+	if left, err := filepath.Glob(filepath.Join(folder, "*.tmp")); err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
 	}
 }
 
-// backUp writes a backup to a file and calls still in the middle.
-func backUp(t *testing.T, db *bolt.DB, path string, still func()) {
+// backUp makes a store in a folder of a backup, and calls still in the middle.
+func backUp(t *testing.T, db *bolt.DB, folder string, still func()) {
 	t.Helper()
-	file, err := os.Create(path)
+	r, w := io.Pipe()
+	var group errgroup.Group
+	group.Go(func() error { return w.CloseWithError(db.Backup(t.Context(), &pausing{Writer: w, still: still})) })
+	extract(t, r, folder)
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// extract does what tar does.
+func extract(t *testing.T, archive io.Reader, folder string) {
+	t.Helper()
+	root, err := os.OpenRoot(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
-	backup, err := db.Backup()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer backup.Close()
-	n, err := backup.WriteTo(&pausing{Writer: file, still: still})
-	if err != nil || n != backup.Size() {
-		t.Fatalf("WriteTo: %d of %d bytes, %v", n, backup.Size(), err)
-	}
-	if stat, err := file.Stat(); err != nil || stat.Size() != n {
-		t.Errorf("the file has %d bytes of %d, %v", stat.Size(), n, err)
+	defer root.Close()
+	for r := tar.NewReader(archive); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			return
+		}
+		if err == nil && h.Typeflag == tar.TypeDir {
+			err = root.Mkdir(filepath.Clean(h.Name), h.FileInfo().Mode().Perm())
+		} else if err == nil {
+			var file *os.File
+			if file, err = root.OpenFile(h.Name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, h.FileInfo().Mode()); err == nil {
+				_, err = io.Copy(file, r)
+				err = errors.Join(err, file.Close())
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -84,40 +100,46 @@ func (p *pausing) Write(b []byte) (int, error) {
 	return p.Writer.Write(b)
 }
 
-// A copy of documents that is not whole does not open.
-func TestABackupDoesNotOpenWithoutItsDocuments(t *testing.T) {
+// A document that is deleted while a backup runs is in it, and gone afterwards.
+func TestABackupHasWhatIsDeletedMeanwhile(t *testing.T) {
 	folder, copied := t.TempDir(), t.TempDir()
-	db := openIn(t, folder, inFolder)
-	first, second := stored(t, db, "first"), stored(t, db, "second")
-	from, path, to := filepath.Join(folder, "documents"), filepath.Join(copied, "store.db"), filepath.Join(copied, "documents")
-	backUp(t, db, path, nil)
-	later := max(first.ID, second.ID) // and the earlier one is copied before it
-	aside := filepath.Join(folder, "aside")
-	if err := os.Rename(filepath.Join(from, later), aside); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := bolt.CopyDocuments(t.Context(), path, from, to); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("CopyDocuments: %v", err)
-	}
-	if db, err := bolt.Open(path, bolt.Options{DocumentFolder: to}); !errors.Is(err, bolt.ErrFolder) {
-		t.Errorf("Open: %v", err)
-		if err == nil {
-			db.Close()
+	db := openIn(t, folder)
+	ref, kept := stored(t, db, "a document"), stored(t, db, "another")
+	backUp(t, db, copied, func() {
+		deleteDocument(t, db, ref.ID)
+		if n, err := db.Documents().Sweep(t.Context(), time.Now().Add(-time.Hour)); n != 0 || err != nil {
+			t.Errorf("Sweep: %d, %v", n, err)
 		}
+	})
+	if left := files(t, folder); len(left) != 1 || left[0] != kept.ID {
+		t.Errorf("files afterwards: %v", left)
 	}
-	if err := os.Rename(aside, filepath.Join(from, later)); err != nil {
-		t.Fatal(err)
-	}
-	if n, err := bolt.CopyDocuments(t.Context(), path, from, to); n != 2 || err != nil {
-		t.Errorf("CopyDocuments again: %d, %v", n, err)
-	}
-	if n, err := bolt.CopyDocuments(t.Context(), path, t.TempDir(), filepath.Join(copied, "more")); !errors.Is(err, bolt.ErrFolder) {
-		t.Errorf("CopyDocuments from a strange folder: %d, %v", n, err)
-	}
-	again := openIn(t, copied, inFolder)
-	for ref, want := range map[string]string{first.ID: "first", second.ID: "second"} {
-		if got := string(whole(t, again, ref)); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+	if got := string(whole(t, openIn(t, copied), ref.ID)); got != "a document" {
+		t.Errorf("in the backup it is %q", got)
 	}
 }
+
+// A backup that cannot be whole is an error, and no archive that ends as one.
+func TestABackupThatBreaksOff(t *testing.T) {
+	folder := t.TempDir()
+	db := openIn(t, folder)
+	ref := stored(t, db, "a document")
+	full := errors.New("full")
+	if err := db.Backup(t.Context(), failing{full}); !errors.Is(err, full) {
+		t.Errorf("a writer that fails: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	if err := db.Backup(ctx, &pausing{Writer: io.Discard, still: cancel}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller that leaves: %v", err)
+	}
+	if err := os.Truncate(inDocuments(folder, ref.ID), 3); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Backup(t.Context(), io.Discard); !errors.Is(err, bolt.ErrDamaged) {
+		t.Errorf("a document that is cut off: %v", err)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }

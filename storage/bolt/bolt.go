@@ -1,6 +1,6 @@
-// Package bolt keeps everything in one file of this machine, by
-// go.etcd.io/bbolt. It is the backend for one server: the file is locked by the
-// process that has it open.
+// Package bolt keeps everything on this machine: records in one file, by
+// go.etcd.io/bbolt, and documents as files in a folder beside it. It is the backend for one
+// server: the file is locked by the process that has it open.
 //
 //	db, err := bolt.Open("innsigli.db", bolt.Options{})
 //	defer db.Close()
@@ -11,7 +11,7 @@
 //
 // A [DB] is a storage.Transactor. One transaction runs at a time; the others
 // wait for it, or for the end of their context. It is on the disk when InTx has
-// returned nil. Reads outside a transaction wait for nobody.
+// returned nil. Reads outside a transaction do not wait.
 //
 // A function that runs in a transaction passes on the context it was given:
 // calling InTx with the outer context would wait for the transaction that it is
@@ -23,21 +23,27 @@
 // # What is stored
 //
 // Records are JSON; members that a later version adds read as zero here, and
-// members that this version does not know are ignored. A file written in a later
-// schema is refused with [ErrSchema]. Documents are cut into chunks; creating
-// one takes a transaction for each half megabyte, so a slow sender holds up nobody and
-// the memory used does not depend on the document's size. With Options.DocumentFolder
-// they are files instead: copied by any program, and freed on the disk when deleted,
-// whereas the store's file keeps its length and uses freed room again.
+// members that this version does not know are ignored. A document is a file, and a record that
+// says how long it is. Bytes behind that length are of a transaction that was undone, and a
+// file without a record is no document. The file of a deleted document is removed after the
+// commit; should the process die in between, the first Sweep after the next start removes it.
+//
+// The file of records uses the room of deleted records again and does not become shorter:
+// see [DB.Room] and [DB.Compact]. Which pages of it are free is not written with each
+// transaction, but found when the file is opened, by reading all pages in use: about a second
+// for each gigabyte of records.
 //
 // When there is no room, transactions and Create answer storage.ErrFull, nothing of them
 // is stored, and they go on when there is room again.
 //
+// # Versions
+//
+// [Open] makes a store where there is none, and refuses one of another version with
+// [ErrSchema]. [Migrate] changes one of an earlier version.
+//
 // # Copies
 //
-// [DB.Backup] copies the file of a store that is in use. The documents of one with a
-// folder are copied after it, with [CopyDocuments], while [DB.HoldDeletions] keeps those
-// that are deleted meanwhile.
+// [DB.Backup] writes an archive of a store that is in use.
 package bolt
 
 import (
@@ -47,6 +53,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -59,33 +66,37 @@ var (
 	ErrClosed = errors.New("bolt: the store is closed")
 	// ErrDamaged: the file is not a store, or its content contradicts itself.
 	ErrDamaged = errors.New("bolt: not a store, or a damaged one")
-	// ErrSchema: the file was written by a later version of this package.
-	ErrSchema = errors.New("bolt: the store was written by a later version")
-	// ErrFolder: the store keeps its documents in a folder and none was given, or it keeps
-	// them in its file, or the folder is that of another store.
+	// ErrSchema: the store is of another version of this package.
+	ErrSchema = errors.New("bolt: the store is not of this version")
+	// ErrFolder: the folder is not the one in which the store keeps its documents.
 	ErrFolder = errors.New("bolt: not the store's folder of documents")
 )
 
-// Options of [Open]; the zero value is right for most.
+// Options of [Open] and [Migrate]; the zero value is right for most.
 type Options struct {
 	// LockTimeout is how long to wait for another process to close the file; 0
 	// is one second.
 	LockTimeout time.Duration
-	// DocumentFolder, unless empty, is the folder in which documents are files; all else
-	// stays in the store's file. It is made, for its owner alone, with a new store, and
-	// the store opens with no other. Empty: documents are in the store's file too.
+	// DocumentFolder is the folder in which documents are files. It is made, for its owner
+	// alone, with a new store, and the store opens with no other. Empty: it has the name of
+	// the store's file with ".documents" behind it.
 	DocumentFolder string
 }
 
+// documentsSuffix is what the folder of documents has behind the name of the store's file.
+const documentsSuffix = ".documents"
+
 // DB is an open store. Its methods may be called from several goroutines.
 type DB struct {
-	file *bbolt.DB
+	path string
+	opts Options
+	file atomic.Pointer[bbolt.DB] // which Compact replaces
 	// writing is held by the transaction that runs. bbolt has a lock of its own
 	// for that, but waiting for this one ends with the context.
 	writing chan struct{}
 	// enqueued has a value when jobs were added; see storage.Jobs.
 	enqueued chan struct{}
-	contents contents
+	folder   *folder
 	// steps are buffers for documents that are coming in.
 	steps sync.Pool
 }
@@ -94,24 +105,74 @@ type DB struct {
 // owner alone, when there is none. Errors: [ErrLocked], [ErrDamaged],
 // [ErrSchema], [ErrFolder], [storage.ErrFull], and those of the file system.
 func Open(path string, opts Options) (*DB, error) {
+	db := newDB(path, opts)
+	if err := db.open(); err != nil {
+		return nil, db.abandon(err)
+	}
+	return db, nil
+}
+
+func newDB(path string, opts Options) *DB {
 	if opts.LockTimeout <= 0 {
 		opts.LockTimeout = time.Second
 	}
-	if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("bolt: the folder for the store does not exist: %w", err)
+	if opts.DocumentFolder == "" {
+		opts.DocumentFolder = path + documentsSuffix
 	}
-	db := &DB{writing: make(chan struct{}, 1), enqueued: make(chan struct{}, 1)}
+	db := &DB{path: path, opts: opts, writing: make(chan struct{}, 1), enqueued: make(chan struct{}, 1)}
 	db.steps.New = func() any { return new([createStep]byte) }
-	if err := db.open(path, opts); err != nil {
-		return nil, fmt.Errorf("bolt: opening %s: %w", path, err)
+	return db
+}
+
+// open opens the file and the folder, and makes a new store.
+func (db *DB) open() error {
+	version, err := db.inspect()
+	if err == nil && version > 0 {
+		err = fits(version)
 	}
-	return db, nil
+	if err != nil {
+		return err
+	}
+	if err := db.openFile(); err != nil {
+		return err
+	}
+	if version, err = db.version(); err != nil {
+		return err
+	}
+	if version == 0 {
+		return db.create()
+	}
+	if err := fits(version); err != nil { // another process may have changed it meanwhile
+		return err
+	}
+	return db.openDocuments()
+}
+
+// abandon closes what was opened of a store, and returns the error to answer with.
+func (db *DB) abandon(err error) error {
+	_ = db.close() // nothing was written that its error could be about
+	if _, missing := os.Stat(filepath.Dir(db.path)); errors.Is(missing, fs.ErrNotExist) {
+		return fmt.Errorf("bolt: the folder for the store does not exist: %w", missing)
+	}
+	return fmt.Errorf("bolt: opening %s: %w", db.path, err)
 }
 
 // Close waits for the transactions that run and closes the file. Closing twice
 // is no error.
 func (db *DB) Close() error {
-	if err := errors.Join(db.file.Close(), db.contents.close()); err != nil {
+	db.writing <- struct{}{} // and for Compact, which replaces the file
+	defer db.unlock()
+	return db.close()
+}
+
+func (db *DB) close() (err error) {
+	if file := db.file.Load(); file != nil {
+		err = file.Close()
+	}
+	if db.folder != nil {
+		err = errors.Join(err, db.folder.close())
+	}
+	if err != nil {
 		return fmt.Errorf("bolt: closing: %w", err)
 	}
 	return nil

@@ -67,6 +67,12 @@ func (s signals) UpdateSignal(ctx context.Context, signal busysignal.Signal) err
 	})
 }
 
+func (s signals) DeleteSignal(ctx context.Context, id string) error {
+	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+		return signalTable.remove(tx, id)
+	})
+}
+
 func (s signals) DeleteUnusedSignals(ctx context.Context, lastUse time.Time, limit int) (n int, err error) {
 	err = s.db.write(ctx, func(tx *bbolt.Tx) error {
 		n, err = signalTable.removeFirst(tx, signalUse, upTo(lastUse), limit)

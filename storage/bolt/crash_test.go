@@ -7,22 +7,20 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/innsigli/innsigli/storage/bolt"
 )
 
-// These tell the test's own program, run again, to be the one that is killed, and where
+// crashFolder tells the test's own program, run again, to be the one that is killed, and where
 // its store is.
-const (
-	crashFolder = "INNSIGLI_BOLT_CRASH"
-	crashPlace  = "INNSIGLI_BOLT_CRASH_PLACE"
-)
+const crashFolder = "INNSIGLI_BOLT_CRASH"
 
 func TestMain(m *testing.M) {
 	if folder := os.Getenv(crashFolder); folder != "" {
-		if err := receiveForEver(folder, os.Getenv(crashPlace)); err != nil {
+		if err := receiveForEver(folder); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -32,8 +30,8 @@ func TestMain(m *testing.M) {
 
 // receiveForEver creates a document whose end never comes, and says on stdout
 // when the first 5 MiB have been asked for.
-func receiveForEver(folder, place string) error {
-	db, err := bolt.Open(in(folder, place))
+func receiveForEver(folder string) error {
+	db, err := bolt.Open(filepath.Join(folder, "store.db"), bolt.Options{})
 	if err != nil {
 		return err
 	}
@@ -50,44 +48,46 @@ func (stuck) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// What a process that was killed left of a document is swept, and the store
-// takes new ones.
+// What a process that was killed left of a document, and of one that it had just deleted, is
+// swept when the store is opened again, however young it is.
 func TestSweepAfterACrash(t *testing.T) {
-	for _, place := range places {
-		t.Run(place, func(t *testing.T) {
-			folder := t.TempDir()
-			db := openIn(t, folder, place)
-			empty := documentBytes(t, db)
-			db.Close()
-			kill(t, folder, place)
-			db = openIn(t, folder, place)
-			if n := documentBytes(t, db); n < 4<<20 {
-				t.Errorf("the process left %d bytes", n)
-			}
-			for _, want := range []int{1, 0} {
-				if n, err := db.Documents().Sweep(t.Context(), time.Now()); err != nil || n != want {
-					t.Errorf("Sweep: %d, %v, want %d", n, err, want)
-				}
-			}
-			if n := documentBytes(t, db); n != empty {
-				t.Errorf("there are %d bytes of documents, before there were %d", n, empty)
-			}
-			if _, err := db.Documents().Create(t.Context(), &pattern{size: 1 << 20}, 1<<20); err != nil {
-				t.Errorf("Create: %v", err)
-			}
-		})
+	folder := t.TempDir()
+	db := openIn(t, folder)
+	ref := stored(t, db, "a document")
+	content := read(t, inDocuments(folder, ref.ID))
+	deleteDocument(t, db, ref.ID)
+	empty := documentBytes(t, db)
+	db.Close()
+	if err := os.WriteFile(inDocuments(folder, ref.ID), content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	kill(t, folder)
+	db = openIn(t, folder)
+	if n := documentBytes(t, db); n < 4<<20 {
+		t.Errorf("the process left %d bytes", n)
+	}
+	for _, want := range []int{2, 0} {
+		if n, err := db.Documents().Sweep(t.Context(), time.Now().Add(-time.Hour)); err != nil || n != want {
+			t.Errorf("Sweep: %d, %v, want %d", n, err, want)
+		}
+	}
+	if n := documentBytes(t, db); n != empty {
+		t.Errorf("there are %d bytes of documents, before there were %d", n, empty)
+	}
+	if _, err := db.Documents().Create(t.Context(), &pattern{size: 1 << 20}, 1<<20); err != nil {
+		t.Errorf("Create: %v", err)
 	}
 }
 
 // kill runs the test's own program until it is stuck and kills it.
-func kill(t *testing.T, folder, place string) {
+func kill(t *testing.T, folder string) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), self)
-	cmd.Env = append(os.Environ(), crashFolder+"="+folder, crashPlace+"="+place)
+	cmd.Env = append(os.Environ(), crashFolder+"="+folder)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -2,17 +2,23 @@ package bolt
 
 import (
 	"context"
+	"crypto"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
 	"go.etcd.io/bbolt"
 
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/internal/document"
 )
 
-// A document is a record in documentTable, and its bytes are where contents keeps them.
+// A document is a record in documentTable, and a file in the folder.
 var (
 	// unkept are the documents that may be swept, by age.
 	unkept = index[documentRecord]{bucket: "document.unkept", key: func(d documentRecord) []byte {
@@ -24,12 +30,15 @@ var (
 	documentTable = table[documentRecord]{bucket: "document", indexes: []index[documentRecord]{unkept}}
 )
 
-// sweepStep is how many documents one transaction of Sweep removes.
-const sweepStep = 16
+const (
+	// createStep is how many bytes of a new document are written at once.
+	createStep = 512 << 10
+	// sweepStep is how many documents one transaction of Sweep removes.
+	sweepStep = 16
+)
 
 type documentRecord struct {
 	StartedAt time.Time           `json:"startedAt"` // when its Create began
-	Complete  bool                `json:"complete"`  // its Create has ended
 	Kept      bool                `json:"kept"`
 	Size      int64               `json:"size"` // bytes
 	Hashed    []document.Midstate `json:"hashed,omitempty"`
@@ -43,72 +52,129 @@ var _ storage.Documents = documents{}
 // Documents is the store of documents.
 func (db *DB) Documents() storage.Documents { return documents{db} }
 
-// complete reads the record of a document that has been created to its end; one
-// that is still coming in does not exist for anybody else.
-func complete(tx *bbolt.Tx, id string) (documentRecord, error) {
-	d, err := documentTable.get(tx, id)
-	if err == nil && !d.Complete {
-		err = storage.ErrNotFound
+// errCreateInTx: Create runs a transaction of its own, which would wait for that
+// of its context for ever.
+var errCreateInTx = errors.New("bolt: a document cannot be created within a transaction")
+
+// Create writes the file, and stores the record when the file is whole and on the disk. A crash
+// before that leaves a file for Sweep.
+func (s documents) Create(ctx context.Context, r io.Reader, limit int64, hashes ...crypto.Hash) (storage.Ref, error) {
+	if s.db.txn(ctx) != nil {
+		return storage.Ref{}, errCreateInTx
 	}
-	return d, err
+	sums, err := document.NewSums(hashes)
+	if err != nil {
+		return storage.Ref{}, err
+	}
+	id, d := uuid.NewString(), documentRecord{StartedAt: time.Now().UTC()}
+	received := s.db.folder.receiving(id)
+	d.Size, err = s.receive(ctx, id, r, limit, sums)
+	if err == nil {
+		d.Hashed = sums.Midstates(d.Size)
+		if err = s.db.InTx(ctx, func(ctx context.Context) error { return s.add(ctx, id, d) }); err != nil {
+			err = storing(err)
+		}
+	}
+	received()
+	if err != nil {
+		// A commit that failed may have stored the record all the same.
+		_, _ = s.db.folder.removeStray(context.WithoutCancel(ctx), id)
+		return storage.Ref{}, err
+	}
+	return storage.Ref{ID: id, Size: d.Size, Sums: sums.Digests()}, nil
+}
+
+func (s documents) add(ctx context.Context, id string, d documentRecord) error {
+	return s.db.write(ctx, func(tx *bbolt.Tx) error { return documentTable.insert(tx, id, d) })
+}
+
+// receive writes what r delivers to a new file, which is on the disk on return, and returns
+// its size.
+func (s documents) receive(ctx context.Context, id string, r io.Reader, limit int64, sums document.Sums) (size int64, err error) {
+	folder := s.db.folder
+	file, err := folder.root.OpenFile(id, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return 0, storing(err)
+	}
+	defer file.Close() // again, unless something fails
+	step := s.db.steps.Get().(*[createStep]byte)
+	defer s.db.steps.Put(step)
+	err = document.Receive(r, limit, step[:], func(p []byte, last bool) error {
+		if err := ctx.Err(); err != nil {
+			return storing(err)
+		}
+		sums.Write(p)
+		size += int64(len(p))
+		_, err := file.Write(p)
+		if err == nil && last { // the file, then its name
+			err = errors.Join(file.Sync(), file.Close(), folder.self.Sync())
+		}
+		return storing(err)
+	})
+	return size, err
+}
+
+// storing says what failed, if err is not nil.
+func storing(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("bolt: storing a document: %w", meaning(err))
 }
 
 func (s documents) Keep(ctx context.Context, id string) error {
 	return s.db.write(ctx, func(tx *bbolt.Tx) error {
-		d, err := complete(tx, id)
-		if err != nil {
-			return err
-		}
-		d.Kept = true
-		return documentTable.update(tx, id, d)
+		return documentTable.change(tx, id, func(d *documentRecord) error {
+			d.Kept = true
+			return nil
+		})
 	})
 }
 
 func (s documents) Append(ctx context.Context, id string, revisions ...storage.Revision) error {
 	return s.db.write(ctx, func(tx *bbolt.Tx) error {
-		d, err := complete(tx, id)
-		if err != nil {
-			return err
-		}
-		if !document.Follow(d.Size, revisions) {
-			return storage.ErrMoved
-		}
-		for _, r := range revisions {
-			if err := s.db.contents.append(tx, id, d.Size, r.Bytes); err != nil {
-				return meaning(err)
+		return documentTable.change(tx, id, func(d *documentRecord) error {
+			if !document.Follow(d.Size, revisions) {
+				return storage.ErrMoved
 			}
-			d.Size += int64(len(r.Bytes))
-			d.Hashed = document.Replaced(d.Hashed, r.Hashed)
-		}
-		return documentTable.update(tx, id, d)
+			for _, r := range revisions {
+				if err := s.db.folder.append(id, d.Size, r.Bytes); err != nil {
+					return meaning(err)
+				}
+				d.Size += int64(len(r.Bytes))
+				d.Hashed = document.Replaced(d.Hashed, r.Hashed)
+			}
+			return nil
+		})
 	})
 }
 
 func (s documents) Delete(ctx context.Context, id string) error {
 	return s.db.write(ctx, func(*bbolt.Tx) error {
-		return s.db.erase(s.db.txn(ctx), id)
+		return s.erase(s.db.txn(ctx), id)
 	})
 }
 
-// erase removes what there is of the document.
-func (db *DB) erase(t *txn, id string) error {
+// erase removes the record with the transaction, and the file after its commit.
+func (s documents) erase(t *txn, id string) error {
 	err := documentTable.remove(t.tx, id)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		t.afterCommit(func() { s.db.folder.unlink(id) })
 	}
-	return db.contents.remove(t, id)
+	return err
 }
 
+// Sweep leaves a document alone that Create is receiving, however long that takes.
 func (s documents) Sweep(ctx context.Context, earlier time.Time) (total int, err error) {
 	for n := sweepStep; n == sweepStep && err == nil; total += n {
 		n, err = s.sweep(ctx, earlier)
 	}
 	if err == nil {
 		var n int
-		n, err = s.db.contents.sweep(ctx, earlier)
+		n, err = s.db.folder.sweep(ctx)
 		total += n
 	}
 	if err != nil {
@@ -123,7 +189,7 @@ func (s documents) sweep(ctx context.Context, earlier time.Time) (n int, err err
 		return s.db.write(ctx, func(tx *bbolt.Tx) error {
 			ids := unkept.ids(tx, before(earlier), sweepStep)
 			for _, id := range ids {
-				if err := s.db.erase(s.db.txn(ctx), id); err != nil {
+				if err := s.erase(s.db.txn(ctx), id); err != nil {
 					return err
 				}
 			}
@@ -135,4 +201,83 @@ func (s documents) sweep(ctx context.Context, earlier time.Time) (n int, err err
 		return 0, err
 	}
 	return n, nil
+}
+
+// blob is a document as it was when it was opened. What was there then does not
+// change, so nothing is held while it is open.
+type blob struct {
+	db     *DB
+	within *txn // the transaction it was opened in, if any
+	id     string
+	size   int64
+	hashed []storage.Midstate
+	closed atomic.Bool
+}
+
+var _ storage.Blob = (*blob)(nil)
+
+func (s documents) Open(ctx context.Context, id string) (storage.Blob, error) {
+	b := &blob{db: s.db, within: s.db.txn(ctx), id: id}
+	d, err := read(ctx, s.db, documentTable, id)
+	if err != nil {
+		return nil, err
+	}
+	b.size, b.hashed = d.Size, document.Midstates(d.Hashed)
+	return b, nil
+}
+
+func (b *blob) Size() int64 { return b.size }
+
+func (b *blob) Hashed() []storage.Midstate { return b.hashed }
+
+func (b *blob) Close() error {
+	b.closed.Store(true)
+	return nil
+}
+
+// ReadAt follows io.ReaderAt.
+func (b *blob) ReadAt(p []byte, offset int64) (int, error) {
+	switch {
+	case b.closed.Load():
+		return 0, fmt.Errorf("bolt: reading document %s: %w", b.id, fs.ErrClosed)
+	case offset < 0:
+		return 0, fmt.Errorf("bolt: reading document %s at %d", b.id, offset)
+	case offset >= b.size:
+		return 0, io.EOF
+	}
+	var end error
+	if rest := b.size - offset; int64(len(p)) > rest {
+		p, end = p[:rest], io.EOF
+	}
+	if err := b.exists(); err != nil {
+		return 0, err
+	}
+	err := b.db.folder.read(b.id, offset, p)
+	if errors.Is(err, fs.ErrNotExist) { // deleted meanwhile, or by something else than the store
+		if err := b.exists(); err != nil {
+			return 0, err
+		}
+		err = fmt.Errorf("%w: document %s has no file", ErrDamaged, b.id)
+	}
+	if err != nil {
+		return 0, meaning(err)
+	}
+	return len(p), end
+}
+
+// exists returns storage.ErrNotFound once the document is deleted. It uses the transaction that
+// the blob was opened in for as long as that lasts.
+func (b *blob) exists() error {
+	check := func(tx *bbolt.Tx) error {
+		if !documentTable.has(tx, b.id) {
+			return storage.ErrNotFound
+		}
+		return nil
+	}
+	if b.within != nil {
+		if err := b.within.use(check); !errors.Is(err, errEnded) {
+			return err
+		}
+	}
+	return b.db.view(check)
 }

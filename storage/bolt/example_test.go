@@ -1,10 +1,12 @@
 package bolt_test
 
 import (
+	"archive/tar"
 	"context"
 	"crypto"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"os"
 	"path/filepath"
@@ -83,7 +85,7 @@ func ExampleDB_InTx() {
 	// 0 <nil>
 }
 
-// A copy of a store that is in use.
+// A copy of a store that is in use. Where it is extracted with tar is a store.
 func ExampleDB_Backup() {
 	folder, err := os.MkdirTemp("", "innsigli")
 	if err != nil {
@@ -96,27 +98,29 @@ func ExampleDB_Backup() {
 	}
 	defer db.Close()
 
-	backup, err := db.Backup()
+	file, err := os.OpenFile(filepath.Join(folder, "backup.tar"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer backup.Close()
-	file, err := os.OpenFile(filepath.Join(folder, "copy.db"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
+	defer file.Close()
+	if err := errors.Join(db.Backup(context.Background(), file), file.Sync()); err != nil {
 		log.Fatal(err)
 	}
-	n, err := backup.WriteTo(file)
-	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(n == backup.Size())
-
-	again, err := bolt.Open(file.Name(), bolt.Options{})
-	if err != nil {
-		log.Fatal(err)
+	for archive := tar.NewReader(file); ; {
+		header, err := archive.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(header.Name)
 	}
-	fmt.Println(again.Close())
 	// Output:
-	// true
-	// <nil>
+	// innsigli.db
+	// innsigli.db.documents/
+	// innsigli.db.documents/store-id
 }

@@ -2,18 +2,9 @@ package bolt
 
 import "go.etcd.io/bbolt"
 
-// DocumentBytes is how many bytes of the store's file and of its folder documents take.
+// DocumentBytes is how many bytes the files of documents have.
 func (db *DB) DocumentBytes() (total int64, err error) {
-	err = db.view(func(tx *bbolt.Tx) error {
-		stats := tx.Bucket([]byte(chunkBuckets)).Stats()
-		total = int64(stats.LeafAlloc + stats.BranchAlloc)
-		return nil
-	})
-	f, ok := db.contents.(*folder)
-	if !ok || err != nil {
-		return total, err
-	}
-	list, err := f.root.Open(".")
+	list, err := db.folder.root.Open(".")
 	if err != nil {
 		return 0, err
 	}
@@ -27,7 +18,7 @@ func (db *DB) DocumentBytes() (total int64, err error) {
 	return total, err
 }
 
-// DocumentIDs are the ids of all documents, also of those that never came to their end.
+// DocumentIDs are the ids of all documents.
 func (db *DB) DocumentIDs() (ids []string, err error) {
 	err = db.view(func(tx *bbolt.Tx) error {
 		return tx.Bucket([]byte(documentTable.bucket)).ForEach(func(id, _ []byte) error {
@@ -38,13 +29,35 @@ func (db *DB) DocumentIDs() (ids []string, err error) {
 	return ids, err
 }
 
-// Check is bbolt's own check of all pages of the file.
+// UsedBytes is how far into its file the store has pages.
+func (db *DB) UsedBytes() (size int64) {
+	_ = db.view(func(tx *bbolt.Tx) error {
+		size = tx.Size()
+		return nil
+	})
+	return size
+}
+
+// Check is bbolt's own check of all pages of the file, in which free pages are listed nowhere.
 func (db *DB) Check() (faults []error) {
-	_ = db.file.View(func(tx *bbolt.Tx) error {
+	_ = db.view(func(tx *bbolt.Tx) error {
 		for fault := range tx.Check() {
 			faults = append(faults, fault)
 		}
 		return nil
 	})
 	return faults
+}
+
+// CopyDocuments does the first half of a migration of a store that has documents in its file.
+func CopyDocuments(path string) error {
+	db := newDB(path, Options{})
+	if err := db.openFile(); err != nil {
+		return err
+	}
+	_, err := db.copyDocuments()
+	if err != nil {
+		return err
+	}
+	return db.close()
 }

@@ -1,9 +1,9 @@
 package bolt
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"runtime"
@@ -16,51 +16,47 @@ import (
 	"github.com/innsigli/innsigli/internal/durable"
 )
 
-// open opens the file, takes its lock and sees that everything is there.
-//
-// bbolt panics when pages contradict each other, and reading behind the end of a
-// truncated file is a fault of memory; both become errors here.
-func (db *DB) open(path string, opts Options) (err error) {
-	var file *os.File
+// guarded calls f, and returns a panic of it as an error: bbolt panics when pages contradict
+// each other, and reading behind the end of a truncated file is a fault of memory.
+func guarded(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if found := recover(); found != nil {
 			err = fmt.Errorf("%w: %v", ErrDamaged, found)
 		}
-		if err != nil {
-			db.abandon(file)
-		}
 	}()
-	settings := settings(path, opts)
-	settings.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
+	return f()
+}
+
+// openBolt opens a file with bbolt, and takes its lock. A file that another one replaced
+// while the lock was waited for is opened again: another process has compacted the store.
+func openBolt(path string, options bbolt.Options) (*bbolt.DB, error) {
+	var file *os.File
+	options.OpenFile = func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
 		file, err = os.OpenFile(name, flag, mode)
 		return file, err
 	}
-	if db.file, err = bbolt.Open(path, 0o600, settings); err != nil {
-		return refusal(err)
-	}
-	if err = db.view(whole); err != nil {
+	var db *bbolt.DB
+	err := guarded(func() (err error) {
+		db, err = bbolt.Open(path, 0o600, &options)
 		return err
-	}
-	if err = db.openContents(opts.DocumentFolder); err != nil {
-		return err
-	}
-	if err = db.InTx(context.Background(), db.prepare); err != nil {
-		return err
-	}
-	return errors.Join(db.settlePlace(), durable.SyncName(path))
-}
-
-// abandon lets go of a file that could not be opened to the end.
-func (db *DB) abandon(file *os.File) {
-	if db.contents != nil {
-		db.contents.close()
-	}
-	if db.file != nil {
-		db.file.Close()
-	} else {
+	})
+	if err != nil {
 		file.Close() // nil is fine
+		return nil, refusal(err)
 	}
+	opened, err := file.Stat()
+	if err == nil {
+		var there fs.FileInfo
+		if there, err = os.Stat(path); err == nil && os.SameFile(opened, there) {
+			return db, nil
+		}
+	}
+	db.Close()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return openBolt(path, options)
 }
 
 // refusal says why bbolt did not open the file. Not all its reasons have names:
@@ -72,18 +68,33 @@ func refusal(err error) error {
 		return ErrLocked
 	case errors.As(err, &errno):
 		return meaning(err)
+	case errors.Is(err, ErrDamaged):
+		return err
 	}
 	return fmt.Errorf("%w: %w", ErrDamaged, err)
 }
 
-func settings(path string, opts Options) *bbolt.Options {
-	return &bbolt.Options{
-		Timeout: opts.LockTimeout,
-		// Records that come and go leave free pages all over the file. The array has them in
-		// order as they are written with each commit; the map would sort them each time, and
-		// give them out as it has them, all over the file. Their list is written, since
-		// rebuilding it from all the pages in use would make opening a big store slow and large.
-		FreelistType: bbolt.FreelistArrayType,
+// openFile opens the store's file for this process alone.
+func (db *DB) openFile() error {
+	file, err := openBolt(db.path, db.settings(db.path))
+	if err != nil {
+		return err
+	}
+	db.file.Store(file)
+	if err := os.Remove(db.path + compactSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return durable.SyncName(db.path)
+}
+
+// settings are those of a file in which the store is used.
+func (db *DB) settings(path string) bbolt.Options {
+	return bbolt.Options{
+		Timeout: db.opts.LockTimeout,
+		// The list of free pages would be written whole with each commit: megabytes, once
+		// gigabytes of records were deleted.
+		NoFreelistSync: true,
+		FreelistType:   bbolt.FreelistMapType,
 		// A file that outgrows its map is mapped anew, which waits for all who read, and a
 		// backup reads for long. So the map is larger than the file soon becomes.
 		InitialMmapSize: mapSize(path),
@@ -105,15 +116,44 @@ func mapSize(path string) int {
 	return int(stat.Size()) + more
 }
 
-// whole says whether all pages in use are in the file, so that a copy that broke
-// off is found when it is opened and not some day later.
-func whole(tx *bbolt.Tx) error {
-	stat, err := os.Stat(tx.DB().Path())
+// inspect returns the version of the store in the file, 0 if there is none, and finds a copy
+// of a file that broke off. It only reads: opening a file to write reads all pages in use,
+// which is no place to find that some are missing.
+func (db *DB) inspect() (version int, err error) {
+	stat, err := os.Stat(db.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && stat.Size() == 0 {
+		return 0, nil
+	}
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if stat.Size() < tx.Size() {
-		return fmt.Errorf("%w: it has %d bytes of %d", ErrDamaged, stat.Size(), tx.Size())
+	file, err := openBolt(db.path, bbolt.Options{ReadOnly: true, Timeout: db.opts.LockTimeout})
+	if err != nil {
+		return 0, err
 	}
-	return nil
+	defer file.Close()
+	err = guarded(func() error {
+		return file.View(func(tx *bbolt.Tx) error {
+			if stat, err = os.Stat(db.path); err != nil {
+				return err
+			}
+			if stat.Size() < tx.Size() {
+				return fmt.Errorf("%w: it has %d bytes of %d", ErrDamaged, stat.Size(), tx.Size())
+			}
+			version, err = versionOf(tx)
+			return err
+		})
+	})
+	return version, err
+}
+
+// version returns the version of the store in the open file; 0: it is new.
+func (db *DB) version() (version int, err error) {
+	err = guarded(func() error {
+		return db.view(func(tx *bbolt.Tx) error {
+			version, err = versionOf(tx)
+			return err
+		})
+	})
+	return version, err
 }

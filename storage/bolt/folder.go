@@ -1,37 +1,56 @@
 package bolt
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 
+	"github.com/google/uuid"
 	"go.etcd.io/bbolt"
 
-	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/internal/durable"
 )
 
-// folder keeps the contents of documents as files in a folder, each under its document's
-// id. A file without a record is no document, and of one with a record, only as many
-// bytes as the record says: what is behind them is of a transaction that was undone.
+// folder keeps the contents of documents as files, each under its document's id. A file
+// without a record is no document, and of one with a record, only as many bytes as the record
+// says: what is behind them is of a transaction that was undone.
 //
 // All names are resolved below the folder, whatever is in them.
 type folder struct {
 	db   *DB
 	root *os.Root
 	self *os.File // the folder, to flush it
+	// owner is whose files Migrate makes; nil: this process's.
+	owner fs.FileInfo
 
-	mu    sync.Mutex
-	holds int
-	held  []string // ids of documents whose files go when nothing holds them
+	mu       sync.Mutex
+	incoming map[string]bool // ids of documents that Create is receiving
+	holds    int             // backups that run
+	held     []string        // ids of deleted documents, whose files go when the last of them has ended
 }
 
-var _ contents = (*folder)(nil)
+// makeFolder makes a folder for its owner alone, unless it is there.
+func makeFolder(path string) error {
+	err := os.Mkdir(path, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return durable.SyncName(path)
+}
 
 func openFolder(db *DB, path string) (*folder, error) {
 	root, err := os.OpenRoot(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: there is no folder %s (another one is named by bolt:PATH?documents=FOLDER): %w", ErrFolder, path, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +59,7 @@ func openFolder(db *DB, path string) (*folder, error) {
 		root.Close()
 		return nil, err
 	}
-	return &folder{db: db, root: root, self: self}, nil
+	return &folder{db: db, root: root, self: self, incoming: map[string]bool{}}, nil
 }
 
 // close may be called again.
@@ -52,14 +71,100 @@ func (f *folder) close() error {
 	return err
 }
 
-func (f *folder) read(tx *bbolt.Tx, id string, offset int64, p []byte) error {
-	if !documentTable.has(tx, id) {
-		return storage.ErrNotFound
+// markFile is a file in the folder that names the store that the folder belongs to. With
+// another store's folder all documents would be missing, and that store's would be swept.
+const markFile = "store-id"
+
+// openDocuments opens the folder of a store, which has to be its own.
+func (db *DB) openDocuments() error {
+	var err error
+	if db.folder, err = openFolder(db, db.opts.DocumentFolder); err != nil {
+		return err
 	}
-	file, err := f.root.Open(id)
+	return db.view(func(tx *bbolt.Tx) error {
+		mark := string(metaBucket.get(tx).Get([]byte(folderKey)))
+		first, _ := tx.Bucket([]byte(documentTable.bucket)).Cursor().First()
+		return db.folder.belongs(mark, first == nil)
+	})
+}
+
+// belongs returns an error unless the folder has the mark. If neither the store nor the
+// folder has a document, a folder without a mark gets it: the store's first start was cut off
+// before settle.
+func (f *folder) belongs(mark string, isNew bool) error {
+	found, err := f.mark()
+	if err != nil {
+		return err
+	}
+	if found == "" && isNew {
+		if empty, err := f.empty(); err != nil || empty {
+			return errors.Join(err, f.settle(mark))
+		}
+	}
+	switch found {
+	case mark:
+		return nil
+	case "":
+		return fmt.Errorf("%w: there is no file %s in %s", ErrFolder, markFile, f.root.Name())
+	}
+	return fmt.Errorf("%w: %s belongs to another store", ErrFolder, f.root.Name())
+}
+
+// mark returns the mark of the folder, empty if it has none.
+func (f *folder) mark() (string, error) {
+	mark, err := f.root.ReadFile(markFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: document %s has no file", ErrDamaged, id)
+		return "", nil
 	}
+	return string(mark), err
+}
+
+// claim returns a mark for a new store, whose folder has neither mark nor documents.
+func (f *folder) claim() (string, error) {
+	found, err := f.mark()
+	if err != nil {
+		return "", err
+	}
+	empty, err := f.empty()
+	switch {
+	case err != nil:
+		return "", err
+	case found != "":
+		return "", fmt.Errorf("%w: %s belongs to another store", ErrFolder, f.root.Name())
+	case !empty:
+		return "", fmt.Errorf("%w: there are documents in %s already", ErrFolder, f.root.Name())
+	}
+	return uuid.NewString(), nil
+}
+
+// settle leaves the mark in the folder, once the store has it.
+func (f *folder) settle(mark string) error {
+	file, err := f.root.OpenFile(markFile, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(mark)
+	if f.owner != nil {
+		err = errors.Join(err, giveTo(file, f.owner))
+	}
+	return errors.Join(err, file.Sync(), file.Close(), f.self.Sync())
+}
+
+// empty reports whether there is no document in the folder.
+func (f *folder) empty() (bool, error) {
+	entries, err := fs.ReadDir(f.root.FS(), ".")
+	return !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return isID(e.Name()) }), err
+}
+
+// isID reports whether a file's name is a document's.
+func isID(name string) bool {
+	id, err := uuid.Parse(name)
+	return err == nil && id.String() == name
+}
+
+// read fills p with a document's bytes from the offset on.
+func (f *folder) read(id string, offset int64, p []byte) error {
+	file, err := f.root.Open(id)
 	if err != nil {
 		return fmt.Errorf("bolt: document %s: %w", id, err)
 	}
@@ -72,9 +177,10 @@ func (f *folder) read(tx *bbolt.Tx, id string, offset int64, p []byte) error {
 	return nil
 }
 
-// append is on the disk before the transaction is. Nobody reads it before that: for all
-// others the document ends where the record says.
-func (f *folder) append(_ *bbolt.Tx, id string, end int64, p []byte) (err error) {
+// append stores p as a document's bytes from its end on. They are on the disk before the
+// transaction is, and not read before that: for all others the document ends where the
+// record says.
+func (f *folder) append(id string, end int64, p []byte) (err error) {
 	file, err := f.root.OpenFile(id, os.O_WRONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: document %s has no file", ErrDamaged, id)
@@ -95,13 +201,8 @@ func (f *folder) append(_ *bbolt.Tx, id string, end int64, p []byte) (err error)
 	return nil
 }
 
-func (f *folder) remove(t *txn, id string) error {
-	t.afterCommit(func() { f.unlink(id) })
-	return nil
-}
-
-// unlink removes a document's file, now or when nothing holds it any more. What it cannot
-// remove is swept later.
+// unlink removes a document's file, or has it removed when no backup runs any more. What it
+// cannot remove is swept later.
 func (f *folder) unlink(id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -112,6 +213,7 @@ func (f *folder) unlink(id string) {
 	_ = f.root.Remove(id)
 }
 
+// hold keeps the files of documents that are deleted, until release is called.
 func (f *folder) hold() (release func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -127,4 +229,91 @@ func (f *folder) hold() (release func()) {
 		}
 		f.held = nil
 	})
+}
+
+// receiving keeps the file of a document without a record from being swept, until received
+// is called.
+func (f *folder) receiving(id string) (received func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.incoming[id] = true
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.incoming, id)
+	}
+}
+
+// wanted reports whether a file without a record may not be removed.
+func (f *folder) wanted(id string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.holds > 0 || f.incoming[id]
+}
+
+// sweepBatch is how many names sweep reads at once.
+const sweepBatch = 256
+
+// sweep removes the files that have no record and that Create is not receiving, whatever
+// their age, and returns how many: the process died before a document was complete, or before
+// the file of a deleted document was removed.
+func (f *folder) sweep(ctx context.Context) (total int, err error) {
+	list, err := f.root.Open(".")
+	if err != nil {
+		return 0, err
+	}
+	defer list.Close()
+	for {
+		entries, ended := list.ReadDir(sweepBatch)
+		strays, err := f.strays(ctx, entries)
+		if err != nil {
+			return total, err
+		}
+		for _, id := range strays {
+			n, err := f.removeStray(ctx, id)
+			if total += n; err != nil {
+				return total, err
+			}
+		}
+		if ended == io.EOF {
+			return total, nil
+		}
+		if ended != nil {
+			return total, ended
+		}
+	}
+}
+
+// strays returns the documents' files among the entries that have no record.
+func (f *folder) strays(ctx context.Context, entries []fs.DirEntry) (ids []string, err error) {
+	err = f.db.read(ctx, func(tx *bbolt.Tx) error {
+		for _, entry := range entries {
+			if id := entry.Name(); isID(id) && !f.wanted(id) && !documentTable.has(tx, id) {
+				ids = append(ids, id)
+			}
+		}
+		return nil
+	})
+	return ids, err
+}
+
+// removeStray removes a file without a record, and returns how many that is. In a transaction
+// no document gets its record meanwhile.
+func (f *folder) removeStray(ctx context.Context, id string) (n int, err error) {
+	err = f.db.InTx(ctx, func(ctx context.Context) error {
+		return f.db.read(ctx, func(tx *bbolt.Tx) error {
+			if f.wanted(id) || documentTable.has(tx, id) {
+				return nil
+			}
+			err := f.root.Remove(id)
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err == nil {
+				n = 1
+			}
+			return err
+		})
+	})
+	return n, err
 }

@@ -16,30 +16,25 @@ import (
 
 // A file system of its own that is filled by another's file.
 func TestAFullDisk(t *testing.T) {
-	for _, place := range places {
-		t.Run(place, func(t *testing.T) {
-			folder := t.TempDir()
-			if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=6m"); err != nil {
-				testenv.Absent(t, "a file system of a test's own is for who may mount one: %v", err)
-			}
-			t.Cleanup(func() {
-				if err := syscall.Unmount(folder, syscall.MNT_DETACH); err != nil {
-					t.Errorf("unmounting %s: %v", folder, err)
-				}
-			})
-			filler := filepath.Join(folder, "filler")
-			staysWhole(t, disk{
-				folder: folder,
-				place:  place,
-				leave:  func(t *testing.T, _ *bolt.DB, n int64) { fill(t, filler, n) },
-				relieve: func(t *testing.T) {
-					if err := os.Remove(filler); err != nil {
-						t.Fatal(err)
-					}
-				},
-			})
-		})
+	folder := t.TempDir()
+	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=6m"); err != nil {
+		testenv.Absent(t, "a file system of a test's own is for who may mount one: %v", err)
 	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(folder, syscall.MNT_DETACH); err != nil {
+			t.Errorf("unmounting %s: %v", folder, err)
+		}
+	})
+	filler := filepath.Join(folder, "filler")
+	staysWhole(t, disk{
+		folder: folder,
+		leave:  func(t *testing.T, _ *bolt.DB, n int64) { fill(t, filler, n) },
+		relieve: func(t *testing.T) {
+			if err := os.Remove(filler); err != nil {
+				t.Fatal(err)
+			}
+		},
+	})
 }
 
 // fill writes a file that leaves n bytes of its file system.
@@ -70,16 +65,11 @@ func TestAFileThatMayNotGrow(t *testing.T) {
 		return
 	}
 	signal.Ignore(syscall.SIGXFSZ)
-	for _, place := range places {
-		t.Run(place, func(t *testing.T) {
-			staysWhole(t, disk{
-				folder:  t.TempDir(),
-				place:   place,
-				leave:   func(t *testing.T, db *bolt.DB, n int64) { limit(t, uint64(used(t, db)+n)) },
-				relieve: func(t *testing.T) { limit(t, math.MaxUint64) },
-			})
-		})
-	}
+	staysWhole(t, disk{
+		folder:  t.TempDir(),
+		leave:   func(t *testing.T, db *bolt.DB, n int64) { limit(t, uint64(db.UsedBytes()+n)) },
+		relieve: func(t *testing.T) { limit(t, math.MaxUint64) },
+	})
 }
 
 // limit sets the greatest size of a file, in bytes, that the process may write.
@@ -93,15 +83,4 @@ func limit(t *testing.T, size uint64) {
 	if err != nil {
 		t.Fatal(fmt.Errorf("limiting files to %d: %w", size, err))
 	}
-}
-
-// used is how much of its file the store uses.
-func used(t *testing.T, db *bolt.DB) int64 {
-	t.Helper()
-	backup, err := db.Backup()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer backup.Close()
-	return backup.Size()
 }

@@ -21,7 +21,7 @@ import (
 
 // disk is where a store is that comes to its end.
 type disk struct {
-	folder, place string
+	folder string
 	// leave leaves the store n more bytes, about; relieve leaves it plenty.
 	leave   func(t *testing.T, db *bolt.DB, n int64)
 	relieve func(t *testing.T)
@@ -38,7 +38,7 @@ type filling struct {
 // first that finds no room. What was stored is always there, nothing else is, and the
 // store goes on when there is room.
 func staysWhole(t *testing.T, d disk) {
-	f := &filling{db: openIn(t, d.folder, d.place), documents: map[string][]byte{}}
+	f := &filling{db: openIn(t, d.folder), documents: map[string][]byte{}}
 	for round := range 8 {
 		d.leave(t, f.db, int64(round)*15_000)
 		f.until(t, storage.ErrFull, f.addAccount)
@@ -53,7 +53,7 @@ func staysWhole(t *testing.T, d disk) {
 	if err := f.db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	f.db = openIn(t, d.folder, d.place)
+	f.db = openIn(t, d.folder)
 	f.intact(t)
 	if _, err := f.db.Documents().Sweep(t.Context(), time.Now().Add(time.Hour)); err != nil {
 		t.Errorf("Sweep: %v", err)

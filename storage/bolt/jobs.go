@@ -54,7 +54,15 @@ type jobRecord struct {
 	Payload []byte    `json:"payload,omitempty"`
 	Token   string    `json:"token,omitempty"` // of the lease, if one was taken
 	Until   time.Time `json:"until,omitzero"`
+
+	Failures  int       `json:"failures,omitempty"`
+	LastError string    `json:"lastError,omitempty"`
+	FailedAt  time.Time `json:"failedAt,omitzero"`
+	Parked    bool      `json:"parked,omitempty"` // Due is parkedDue then
 }
+
+// parkedDue is when a parked job is due as far as the indexes know, and earlier versions of this package.
+var parkedDue = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
 // ready is the time from which the job can be claimed. A lease that runs out makes a job
 // due like any other.
@@ -66,7 +74,26 @@ func (j jobRecord) ready() time.Time {
 }
 
 func (j jobRecord) job() storage.Job {
-	return storage.Job{ID: j.ID, Kind: j.Kind, Group: j.Group, Unique: j.Unique, Due: j.Due, Attempt: j.Attempt, Payload: j.Payload}
+	due := j.Due
+	if j.Parked {
+		due = j.FailedAt
+	}
+	return storage.Job{
+		ID: j.ID, Kind: j.Kind, Group: j.Group, Unique: j.Unique, Due: due, Attempt: j.Attempt, Payload: j.Payload,
+		Failures: j.Failures, LastError: j.LastError, FailedAt: j.FailedAt, Parked: j.Parked,
+	}
+}
+
+// newJobRecord is a job that was not claimed yet.
+func newJobRecord(j storage.Job) jobRecord {
+	r := jobRecord{
+		ID: newJobID(), Kind: j.Kind, Group: j.Group, Unique: j.Unique, Due: j.Due, Payload: j.Payload,
+		Failures: j.Failures, LastError: j.LastError, FailedAt: j.FailedAt, Parked: j.Parked,
+	}
+	if r.Parked {
+		r.Due = parkedDue
+	}
+	return r
 }
 
 // jobs is the storage.Jobs of a DB.
@@ -80,7 +107,7 @@ func (db *DB) Jobs() storage.Jobs { return jobs{db} }
 func (s jobs) Enqueue(ctx context.Context, list ...storage.Job) error {
 	return s.db.write(ctx, func(tx *bbolt.Tx) error {
 		for _, j := range list {
-			r := jobRecord{ID: newJobID(), Kind: j.Kind, Group: j.Group, Unique: j.Unique, Due: j.Due, Payload: j.Payload}
+			r := newJobRecord(j)
 			if err := jobTable.insert(tx, r.ID, r); err != nil && !errors.Is(err, storage.ErrExists) {
 				return err
 			}
@@ -113,18 +140,82 @@ func (s jobs) FinishAll(ctx context.Context, leases []storage.Lease) ([]bool, er
 }
 
 func (s jobs) Retry(ctx context.Context, l storage.Lease, due time.Time) error {
+	return s.giveBack(ctx, l, func(j *jobRecord) { j.Due = due })
+}
+
+func (s jobs) Fail(ctx context.Context, l storage.Lease, f storage.Failure) error {
+	return s.giveBack(ctx, l, func(j *jobRecord) {
+		j.Failures++
+		j.Due, j.LastError, j.FailedAt, j.Parked = f.Due, f.Error, f.At, f.Due.IsZero()
+		if j.Parked {
+			j.Due = parkedDue
+		}
+	})
+}
+
+// giveBack ends a lease and changes its job.
+func (s jobs) giveBack(ctx context.Context, l storage.Lease, change func(*jobRecord)) error {
 	return s.db.write(ctx, func(tx *bbolt.Tx) error {
 		err := jobTable.change(tx, l.ID, func(j *jobRecord) error {
 			if err := j.check(l); err != nil {
 				return err
 			}
-			j.Due, j.Token, j.Until = due, "", time.Time{}
+			j.Token, j.Until = "", time.Time{}
+			change(j)
 			return nil
 		})
 		if err == nil {
 			s.db.txn(ctx).afterCommit(s.db.announce)
 		}
 		return lost(err)
+	})
+}
+
+func (s jobs) Extend(ctx context.Context, leases []storage.Lease, until time.Time) ([]bool, error) {
+	held := make([]bool, len(leases))
+	err := s.db.write(ctx, func(tx *bbolt.Tx) error {
+		for i, l := range leases {
+			err := lost(jobTable.change(tx, l.ID, func(j *jobRecord) error {
+				j.Until = until
+				return j.check(l)
+			}))
+			if err != nil && !errors.Is(err, storage.ErrLeaseLost) {
+				return err
+			}
+			held[i] = err == nil
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return held, nil
+}
+
+func (s jobs) ReleaseAll(ctx context.Context) error {
+	if s.db.txn(ctx) == nil {
+		return storage.ErrNoTx
+	}
+	var leased []string
+	err := s.db.read(ctx, func(tx *bbolt.Tx) error {
+		leased = leasedJobs.ids(tx, every(), noLimit)
+		return nil
+	})
+	if err != nil || len(leased) == 0 {
+		return err // and the file is left alone
+	}
+	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+		for _, id := range leased {
+			err := jobTable.change(tx, id, func(j *jobRecord) error {
+				j.Token, j.Until = "", time.Time{}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		s.db.txn(ctx).afterCommit(s.db.announce)
+		return nil
 	})
 }
 
@@ -164,15 +255,23 @@ func (s jobs) DropUnique(ctx context.Context, kind, unique string) error {
 	})
 }
 
-func (s jobs) NextDue(ctx context.Context, kind string) (due time.Time, err error) {
-	err = s.db.read(ctx, func(tx *bbolt.Tx) error {
-		ids := jobsByTime.ids(tx, under(text(kind)), 1)
-		if len(ids) == 0 {
-			return storage.ErrNotFound
+func (s jobs) NextDue(ctx context.Context, kinds ...string) (map[string]time.Time, error) {
+	due := make(map[string]time.Time)
+	err := s.db.read(ctx, func(tx *bbolt.Tx) error {
+		for _, kind := range kinds {
+			ids := jobsByTime.ids(tx, under(text(kind)), 1)
+			if len(ids) == 0 {
+				continue
+			}
+			j, err := jobTable.get(tx, ids[0])
+			if err != nil {
+				return err
+			}
+			if !j.Parked {
+				due[kind] = j.ready()
+			}
 		}
-		j, err := jobTable.get(tx, ids[0])
-		due = j.ready()
-		return err
+		return nil
 	})
 	return due, err
 }

@@ -33,6 +33,14 @@ func (s accounts) AddLine(ctx context.Context, l account.Line) error {
 	})
 }
 
+func (s accounts) DeleteLines(ctx context.Context, account string, limit int) (n int, err error) {
+	err = s.db.write(ctx, func(tx *bbolt.Tx) error {
+		n, err = lineTable.removeFirst(tx, linesOfAccount, under(text(account)), limit)
+		return err
+	})
+	return n, err
+}
+
 func (s accounts) Lines(ctx context.Context, account string, from, to time.Time) iter.Seq2[account.Line, error] {
 	return within(ctx, s.db, lineTable, linesOfAccount, span{from: lineTime(account, from), to: lineTime(account, to)}, lineRecord.line)
 }

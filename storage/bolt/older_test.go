@@ -1,10 +1,7 @@
 package bolt_test
 
 import (
-	"compress/gzip"
 	"context"
-	"io"
-	"os"
 	"testing"
 	"time"
 
@@ -16,27 +13,19 @@ import (
 	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/bolt"
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// testdata/schema1.db.gz was written before there were jobs, an evidence log, kept
+// testdata/earlier/schema1.db.gz was written before there were jobs, an evidence log, kept
 // certificates, folders of documents, webhooks, processes and a signing page: one record of each kind, and a document with a
 // revision.
-func TestAnOlderFileOpens(t *testing.T) {
-	packed, err := os.Open("testdata/schema1.db.gz")
-	if err != nil {
-		t.Fatal(err)
+func TestAStoreOfTheFirstVersion(t *testing.T) {
+	path := earlier(t, 1)
+	if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 1 || to != 4 || err != nil {
+		t.Fatalf("Migrate: %d -> %d, %v", from, to, err)
 	}
-	defer packed.Close()
-	unpacked, err := gzip.NewReader(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	content, err := io.ReadAll(unpacked)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db := open(t, written(t, content))
+	db := open(t, path)
 
 	at, user := time.Date(2026, 3, 1, 12, 30, 15, 123456000, time.UTC), "jon"
 	accounts, err := db.Accounts().Accounts(t.Context())
@@ -90,7 +79,7 @@ func TestAnOlderFileOpens(t *testing.T) {
 		is(t, one, err, line)
 	}
 	due, err := db.Jobs().NextDue(t.Context(), "k")
-	is(t, due, err, at)
+	is(t, due["k"], err, at)
 	for attempt, err := range db.Webhooks().Attempts(t.Context(), "s") {
 		is(t, attempt.Event, err, "1")
 	}

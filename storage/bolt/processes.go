@@ -3,6 +3,7 @@ package bolt
 import (
 	"bytes"
 	"context"
+	"iter"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -30,8 +31,53 @@ var (
 		return instant(p.UnopenedUntil())
 	}}
 
-	processTable = table[processRecord]{bucket: "portal.process", indexes: []index[processRecord]{processesByLink, waitingProcesses, unopenedProcesses}}
+	// listedProcesses and processesByStatus have the processes of an account and origin in the order of creation.
+	listedProcesses = index[processRecord]{bucket: "portal.process.listed", key: func(r processRecord) []byte {
+		return append(listOf(portal.Listing{Account: r.Account, Origin: r.Origin}), positionKey(r.CreatedAt, r.ID)...)
+	}}
+
+	processesByStatus = index[processRecord]{bucket: "portal.process.status", key: func(r processRecord) []byte {
+		p := r.process()
+		return append(listOf(portal.Listing{Account: r.Account, Origin: r.Origin, Status: p.NotedStatus()}), positionKey(r.CreatedAt, r.ID)...)
+	}}
+
+	overdueProcesses = index[processRecord]{bucket: "portal.process.overdue", key: func(r processRecord) []byte {
+		p := r.process()
+		if p.NotedStatus() != portal.Waiting {
+			return nil
+		}
+		return instant(p.WaitsUntil())
+	}}
+
+	endedProcesses = index[processRecord]{bucket: "portal.process.ended", key: func(r processRecord) []byte {
+		p := r.process()
+		switch {
+		case p.NotedStatus() == portal.Waiting:
+			return nil
+		case p.EndedAt.IsZero():
+			return instant(p.CreatedAt)
+		}
+		return instant(p.EndedAt)
+	}}
+
+	processTable = table[processRecord]{bucket: "portal.process", indexes: []index[processRecord]{
+		processesByLink, waitingProcesses, unopenedProcesses, listedProcesses, processesByStatus, overdueProcesses, endedProcesses,
+	}}
 )
+
+// listOf is what the keys of a list begin with.
+func listOf(l portal.Listing) []byte {
+	key := append(text(l.Account), text(string(l.Origin))...)
+	if l.Status != "" {
+		key = append(key, text(string(l.Status))...)
+	}
+	return key
+}
+
+// positionKey sorts as the position does. IDs have no byte 0, so that one ends the ID.
+func positionKey(created time.Time, id string) []byte {
+	return append(append(instant(created), id...), 0)
+}
 
 type processRecord struct {
 	ID           string               `json:"id"`
@@ -43,6 +89,7 @@ type processRecord struct {
 	Participants []portal.Participant `json:"participants"`
 	Turn         *portal.Turn         `json:"turn,omitempty"`
 	Turns        int64                `json:"turns,omitempty"`
+	EndedAt      time.Time            `json:"endedAt,omitzero"`
 }
 
 func (r processRecord) process() portal.Process { return portal.Process(r) }
@@ -105,6 +152,24 @@ func (s processes) Waiting(ctx context.Context, account string, after time.Time,
 
 func (s processes) Unopened(ctx context.Context, until time.Time, limit int) ([]portal.Process, error) {
 	return s.first(ctx, unopenedProcesses, upTo(until), limit)
+}
+
+func (s processes) ListProcesses(ctx context.Context, of portal.Listing, after portal.Position, limit int) ([]portal.Process, error) {
+	ix, in := processesByStatus, under(listOf(of))
+	if of.Status == "" {
+		ix = listedProcesses
+	}
+	in.from = append(listOf(of), positionKey(after.CreatedAt, after.ID)...)
+	in.from[len(in.from)-1] = 1 // behind all keys of that ID
+	return s.first(ctx, ix, in, limit)
+}
+
+func (s processes) Overdue(ctx context.Context, earlier time.Time) iter.Seq2[portal.Process, error] {
+	return within(ctx, s.db, processTable, overdueProcesses, before(earlier), processRecord.process)
+}
+
+func (s processes) Ended(ctx context.Context, earlier time.Time, limit int) ([]portal.Process, error) {
+	return s.first(ctx, endedProcesses, before(earlier), limit)
 }
 
 func (s processes) first(ctx context.Context, ix index[processRecord], in span, limit int) (list []portal.Process, err error) {

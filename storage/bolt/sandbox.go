@@ -15,7 +15,7 @@ var (
 	usersOfAccount = index[userRecord]{bucket: "sandbox.user.account", key: func(u userRecord) []byte { return text(u.Account) }}
 
 	usersByKennitala = index[userRecord]{bucket: "sandbox.user.kennitala", unique: true, key: func(u userRecord) []byte {
-		return append(text(u.Account), text(idp.NormalKennitala(u.Kennitala))...)
+		return append(text(u.Account), text(idp.NormalizeKennitala(u.Kennitala))...)
 	}}
 
 	usersByPhone = index[userRecord]{bucket: "sandbox.user.phone", unique: true, key: func(u userRecord) []byte {
@@ -66,6 +66,17 @@ func (s sandboxes) CreateUser(ctx context.Context, u sandbox.User) error {
 func (s sandboxes) UpdateUser(ctx context.Context, u sandbox.User) error {
 	return s.db.write(ctx, func(tx *bbolt.Tx) error {
 		return userTable.update(tx, u.ID, userRecord(u))
+	})
+}
+
+func (s sandboxes) DeleteUser(ctx context.Context, account, id string) error {
+	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+		return userTable.removeIf(tx, id, func(r userRecord) error {
+			if r.Account != account {
+				return storage.ErrNotFound
+			}
+			return nil
+		})
 	})
 }
 

@@ -2,32 +2,57 @@ package bolt
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
 	"go.etcd.io/bbolt"
 )
 
-// schemaVersion counts the changes that an earlier version of this package could
-// not read. A member more in a record is none of them. With 2 came sealed secrets, which
-// the one before would take for keys; with 3 requests that sign a document of several, which the
-// one before would take for the request's own and discard with it. An older file is brought there
-// when it is opened.
-const schemaVersion = 3
+// schemaVersion is that of a store which this version of the package writes. It is one more
+// for each change that an earlier version could not read or would not keep up, such as a new
+// index. A member more in a record is none of them.
+//
+//   - With 2 came sealed secrets, which the version before would take for keys.
+//   - With 3 came requests that sign a document of several, which the version before would
+//     take for the request's own and discard with it.
+//   - With 4 documents left the file: see migrate.go.
+const schemaVersion = 4
 
-// metaBucket keeps what is to be known before anything else is read.
-const metaBucket = "meta"
+// metaBucket has what is to be known before anything else is read. schemaKey is the
+// version of the schema, and folderKey the mark of the folder of documents; see folder.mark.
+const (
+	metaBucket = bucket("meta")
+	schemaKey  = "schema"
+	folderKey  = "documents"
+)
+
+// bucket is a bucket that is no table.
+type bucket string
+
+func (b bucket) buckets() []string { return []string{string(b)} }
+
+func (b bucket) create(tx *bbolt.Tx) error {
+	if _, err := tx.CreateBucketIfNotExists([]byte(b)); err != nil {
+		return fmt.Errorf("bolt: bucket %s: %w", b, err)
+	}
+	return nil
+}
+
+// get returns the bucket, nil if there is none.
+func (b bucket) get(tx *bbolt.Tx) *bbolt.Bucket { return tx.Bucket([]byte(b)) }
 
 // schema are the tables of all domains; a new domain adds its own here.
 var schema = []interface {
 	buckets() []string
 	create(*bbolt.Tx) error // what of them the file does not have
 }{
+	metaBucket,
 	accountTable, clientTable, tokenTable, lineTable,
 	signalTable,
 	requestTable, certificateTable,
 	userTable, authorityTable,
-	documentTable, chunkBuckets,
+	documentTable,
 	jobTable,
 	entryTable,
 	subscriptionTable, signingKeyTable, attemptTable, droppedTable,
@@ -35,69 +60,68 @@ var schema = []interface {
 	pageRecordTable,
 }
 
-// prepare makes the buckets that a new or an older file does not have. It writes nothing
-// when all are there, so that a store on a full disk can be opened.
-func (db *DB) prepare(ctx context.Context) error {
-	ready := false
-	err := db.read(ctx, func(tx *bbolt.Tx) error {
-		ready = prepared(tx)
-		if err := checkVersion(tx); err != nil {
-			return err
-		}
-		return db.checkPlace(tx)
-	})
-	if err != nil || ready {
-		return err
+// versionOf returns the version of a store, 0 of a file without one.
+func versionOf(tx *bbolt.Tx) (int, error) {
+	meta := metaBucket.get(tx)
+	if meta == nil {
+		return 0, nil
 	}
-	return db.write(ctx, db.createBuckets)
+	version, err := strconv.Atoi(string(meta.Get([]byte(schemaKey))))
+	if err == nil && version < 1 {
+		err = errors.New("not a number from 1 on")
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%w: the schema's version: %w", ErrDamaged, err)
+	}
+	return version, nil
 }
 
-func checkVersion(tx *bbolt.Tx) error {
-	meta := tx.Bucket([]byte(metaBucket))
-	if meta == nil {
-		return nil
-	}
-	version, err := strconv.Atoi(string(meta.Get([]byte("schema"))))
-	if err != nil {
-		return fmt.Errorf("%w: the schema's version: %w", ErrDamaged, err)
-	}
-	if version > schemaVersion {
-		return fmt.Errorf("%w: schema %d, known up to %d", ErrSchema, version, schemaVersion)
+// fits returns an error unless a store of a version is one for this program.
+func fits(version int) error {
+	switch {
+	case version < schemaVersion:
+		return fmt.Errorf("%w: it is at %d, and this program needs %d; run innsigli migrate", ErrSchema, version, schemaVersion)
+	case version > schemaVersion:
+		return fmt.Errorf("%w: it is at %d, and this program knows %d: it is too old", ErrSchema, version, schemaVersion)
 	}
 	return nil
 }
 
-func bucketNames() []string {
-	names := []string{metaBucket}
-	for _, table := range schema {
-		names = append(names, table.buckets()...)
+// create makes a store of a new file.
+func (db *DB) create() error {
+	if err := makeFolder(db.opts.DocumentFolder); err != nil {
+		return err
 	}
-	return names
+	var err error
+	if db.folder, err = openFolder(db, db.opts.DocumentFolder); err != nil {
+		return err
+	}
+	mark, err := db.folder.claim()
+	if err == nil {
+		err = db.update(func(tx *bbolt.Tx) error { return setSchema(tx, mark) })
+	}
+	if err != nil {
+		return err
+	}
+	return db.folder.settle(mark)
 }
 
-func prepared(tx *bbolt.Tx) bool {
-	for _, name := range bucketNames() {
-		if tx.Bucket([]byte(name)) == nil {
-			return false
-		}
-	}
-	return string(tx.Bucket([]byte(metaBucket)).Get([]byte("schema"))) == strconv.Itoa(schemaVersion)
-}
-
-func (db *DB) createBuckets(tx *bbolt.Tx) error {
-	isNew := tx.Bucket([]byte(metaBucket)) == nil
+// setSchema makes what a file does not have of this version's schema. mark is that of the
+// folder of documents.
+func setSchema(tx *bbolt.Tx, mark string) error {
 	for _, table := range schema {
 		if err := table.create(tx); err != nil {
 			return err
 		}
 	}
-	if err := bucket(metaBucket).create(tx); err != nil {
-		return err
-	}
-	if isNew {
-		if err := db.claimPlace(tx); err != nil {
-			return err
-		}
-	}
-	return tx.Bucket([]byte(metaBucket)).Put([]byte("schema"), []byte(strconv.Itoa(schemaVersion)))
+	meta := metaBucket.get(tx)
+	return errors.Join(
+		meta.Put([]byte(folderKey), []byte(mark)),
+		meta.Put([]byte(schemaKey), []byte(strconv.Itoa(schemaVersion))),
+	)
+}
+
+// update runs fn in a transaction of its own.
+func (db *DB) update(fn func(*bbolt.Tx) error) error {
+	return db.InTx(context.Background(), func(ctx context.Context) error { return db.write(ctx, fn) })
 }

@@ -9,34 +9,22 @@ import (
 )
 
 func TestBackend(t *testing.T) {
-	for _, place := range places {
-		t.Run(place, func(t *testing.T) {
-			storagetest.Run(t, func(t *testing.T) storagetest.Backend { return backend(t, t.TempDir(), place) })
-		})
-	}
+	storagetest.Run(t, func(t *testing.T) storagetest.Backend { return backend(t, t.TempDir()) })
 }
 
-// places are where documents can be.
-var places = []string{"documents in the file", inFolder}
-
-const inFolder = "documents in a folder"
-
-// in names the store of a folder that keeps its documents in that place.
-func in(folder, place string) (path string, opts bolt.Options) {
-	if place == inFolder {
-		opts.DocumentFolder = filepath.Join(folder, "documents")
-	}
-	return filepath.Join(folder, "store.db"), opts
-}
-
-func openIn(t testing.TB, folder, place string) *bolt.DB {
+// openIn opens the store of a folder.
+func openIn(t testing.TB, folder string) *bolt.DB {
 	t.Helper()
-	path, opts := in(folder, place)
-	return openWith(t, path, opts)
+	return open(t, filepath.Join(folder, "store.db"))
 }
 
-func backend(t *testing.T, folder, place string) storagetest.Backend {
-	db := openIn(t, folder, place)
+// inDocuments names a file in the documents of a folder's store.
+func inDocuments(folder string, name ...string) string {
+	return filepath.Join(append([]string{folder, "store.db.documents"}, name...)...)
+}
+
+func backend(t *testing.T, folder string) storagetest.Backend {
+	db := openIn(t, folder)
 	return storagetest.Backend{
 		Transactor:  db,
 		Documents:   db.Documents(),
@@ -54,7 +42,7 @@ func backend(t *testing.T, folder, place string) storagetest.Backend {
 			if err := db.Close(); err != nil {
 				t.Fatal(err)
 			}
-			return backend(t, folder, place)
+			return backend(t, folder)
 		},
 	}
 }

@@ -32,8 +32,8 @@ func TestRecordsStayReadable(t *testing.T) {
 		`{"seq":7,"record":{"id":"s","account":"a","createdAt":"2026-03-01T12:30:15.123456Z","usedAt":"2026-03-01T12:30:15.123456Z","holder":{"id":"r","userId":"jon","since":"2026-03-01T12:30:15.123456Z"}}}`,
 		signalRecord{ID: "s", Account: "a", CreatedAt: at, UsedAt: at, Holder: &holderRecord{ID: "r", UserID: &user, Since: at}}))
 	t.Run("document", stays(documentTable,
-		`{"seq":7,"record":{"startedAt":"2026-03-01T12:30:15.123456Z","complete":true,"kept":true,"size":5,"hashed":[{"hash":5,"offset":5,"state":"AQI="}]}}`,
-		documentRecord{StartedAt: at, Complete: true, Kept: true, Size: 5, Hashed: []document.Midstate{{Hash: 5, Offset: 5, State: []byte{1, 2}}}}))
+		`{"seq":7,"record":{"startedAt":"2026-03-01T12:30:15.123456Z","kept":true,"size":5,"hashed":[{"hash":5,"offset":5,"state":"AQI="}]}}`,
+		documentRecord{StartedAt: at, Kept: true, Size: 5, Hashed: []document.Midstate{{Hash: 5, Offset: 5, State: []byte{1, 2}}}}))
 	t.Run("members of a later version", stays(accountTable,
 		`{"seq":7,"later":1,"record":{"id":"a","later":{"x":[]}}}`, accountRecord{ID: "a"}))
 }
@@ -132,7 +132,7 @@ func inStore(t *testing.T, fn func(*bbolt.Tx) error) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.file.Update(fn); err != nil {
+	if err := db.file.Load().Update(fn); err != nil {
 		t.Fatal(err)
 	}
 }

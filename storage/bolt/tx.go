@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/innsigli/innsigli/storage"
 )
@@ -47,7 +48,7 @@ func (db *DB) transact(ctx context.Context, fn func(ctx context.Context) error) 
 		return nil, err
 	}
 	defer db.unlock()
-	tx, err := db.file.Begin(true)
+	tx, err := db.file.Load().Begin(true)
 	if err != nil {
 		return nil, fmt.Errorf("bolt: beginning a transaction: %w", meaning(err))
 	}
@@ -167,6 +168,15 @@ func (db *DB) read(ctx context.Context, fn func(*bbolt.Tx) error) error {
 	return db.view(fn)
 }
 
+// view calls fn with a transaction that reads what was last committed. Compact may close the
+// file that it was about to read.
 func (db *DB) view(fn func(*bbolt.Tx) error) error {
-	return meaning(db.file.View(fn))
+	for {
+		file := db.file.Load()
+		err := file.View(fn)
+		if errors.Is(err, bolterrors.ErrDatabaseNotOpen) && db.file.Load() != file {
+			continue
+		}
+		return meaning(err)
+	}
 }

@@ -93,6 +93,23 @@ func lastKeys(b *bbolt.Bucket, in span, limit int) (keys [][]byte) {
 	return keys
 }
 
+func (s webhooks) DeleteAttemptsOf(ctx context.Context, subscription string, limit int) (n int, err error) {
+	err = s.db.write(ctx, func(tx *bbolt.Tx) error {
+		places := lastKeys(tx.Bucket([]byte(attemptTable.bucket)), under(text(subscription)), limit)
+		for i, place := range places {
+			places[i] = bytes.Clone(place)
+		}
+		for _, place := range places {
+			if err := attemptTable.remove(tx, string(place)); err != nil {
+				return err
+			}
+		}
+		n = len(places)
+		return nil
+	})
+	return n, err
+}
+
 func (s webhooks) DeleteAttempts(ctx context.Context, earlier time.Time, limit int) (int, error) {
 	return removeBefore(ctx, s.db, attemptTable, attemptsByTime, earlier, limit)
 }

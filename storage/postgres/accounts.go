@@ -12,9 +12,9 @@ import (
 var (
 	accountTable = table[account.Account]{
 		name:    "accounts",
-		columns: []string{"id", "name", "payment_method", "quota", "admins", "signatures", "stored", "created_at"},
+		columns: []string{"id", "name", "payment_method", "quota", "admins", "signatures", "stored", "created_at", "closed_at"},
 		fields: func(a *account.Account) []any {
-			return []any{&a.ID, &a.Name, &a.PaymentMethod, &a.Quota, &a.Admins, &a.Signatures, &a.Stored, &a.CreatedAt}
+			return []any{&a.ID, &a.Name, &a.PaymentMethod, &a.Quota, &a.Admins, &a.Signatures, &a.Stored, &a.CreatedAt, (*moment)(&a.ClosedAt)}
 		},
 	}
 
@@ -82,6 +82,10 @@ func (s accounts) AddAccount(ctx context.Context, a account.Account) error {
 
 func (s accounts) UpdateAccount(ctx context.Context, a account.Account) error {
 	return s.db.write(ctx, func(tx pgx.Tx) error { return accountTable.replace(ctx, tx, a) })
+}
+
+func (s accounts) DeleteAccount(ctx context.Context, id string) error {
+	return s.db.write(ctx, func(tx pgx.Tx) error { return accountTable.remove(ctx, tx, id) })
 }
 
 func (s accounts) Client(ctx context.Context, id string) (account.Client, error) {

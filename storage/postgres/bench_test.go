@@ -21,6 +21,14 @@ func BenchmarkClaims(b *testing.B) {
 	storagetest.BenchmarkClaims(b, db, db.Jobs())
 }
 
+// BenchmarkProcessPages prepares a million processes, which takes minutes.
+func BenchmarkProcessPages(b *testing.B) {
+	storagetest.BenchmarkProcessPages(b, func() (storage.Transactor, portal.Store) {
+		db, _ := migrated(b)
+		return db, db.Processes()
+	}, 1_000_000)
+}
+
 func BenchmarkProcesses(b *testing.B) {
 	storagetest.BenchmarkProcesses(b, func() (storage.Transactor, portal.Store) {
 		db, _ := migrated(b)

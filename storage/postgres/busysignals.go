@@ -62,6 +62,10 @@ func (s signals) UpdateSignal(ctx context.Context, signal busysignal.Signal) err
 	return s.db.write(ctx, func(tx pgx.Tx) error { return signalTable.replace(ctx, tx, storedSignal(signal)) })
 }
 
+func (s signals) DeleteSignal(ctx context.Context, id string) error {
+	return s.db.write(ctx, func(tx pgx.Tx) error { return signalTable.remove(ctx, tx, id) })
+}
+
 func (s signals) DeleteUnusedSignals(ctx context.Context, lastUse time.Time, limit int) (n int, err error) {
 	err = s.db.write(ctx, func(tx pgx.Tx) error {
 		n, err = signalTable.removeFirst(ctx, tx, "used_at", lastUse, limit)

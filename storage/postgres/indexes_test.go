@@ -111,10 +111,16 @@ func TestEveryLookUpHasAnIndex(t *testing.T) {
 			_, byLink := db.Processes().ProcessByLink(ctx, []byte("h"))
 			_, waiting := db.Processes().Waiting(ctx, "a", time.Now(), 10)
 			_, unopened := db.Processes().Unopened(ctx, time.Now(), 10)
+			_, listed := db.Processes().ListProcesses(ctx, portal.Listing{Account: "a", Origin: portal.API}, portal.Position{}, 10)
+			_, byStatus := db.Processes().ListProcesses(ctx, portal.Listing{Account: "a", Origin: portal.API, Status: portal.Waiting}, portal.Position{}, 10)
+			_, ended := db.Processes().Ended(ctx, time.Now(), 10)
+			for _, err := range db.Processes().Overdue(ctx, time.Now()) {
+				return err
+			}
 			for _, err := range db.AllUnopened(ctx) {
 				return err
 			}
-			return errors.Join(unlessAbsent(one), unlessAbsent(byLink), waiting, unopened)
+			return errors.Join(unlessAbsent(one), unlessAbsent(byLink), waiting, unopened, listed, byStatus, ended)
 		},
 		"process_links": func(ctx context.Context, db *DB) error {
 			_, byLink := db.Processes().ProcessByLink(ctx, []byte("h"))

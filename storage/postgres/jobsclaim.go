@@ -49,7 +49,7 @@ WITH RECURSIVE groups AS (
 	FROM free WHERE j.seq = free.seq
 	RETURNING j.*, free.ready AS waiting
 )
-SELECT id::text, kind, grp, coalesce(unique_key, ''), due, attempt, payload, token::text, leased_until
+SELECT id, kind, grp, unique_key, due, attempt, payload, failures, last_error, failed_at, parked, leased_until, token::text
 FROM taken ORDER BY waiting, seq`
 
 func (s jobs) Claim(ctx context.Context, kind string, now time.Time, limit, perGroup int, lease time.Duration) (leases []storage.Lease, err error) {
@@ -62,7 +62,10 @@ func (s jobs) Claim(ctx context.Context, kind string, now time.Time, limit, perG
 			return err
 		}
 		leases, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (l storage.Lease, err error) {
-			return l, row.Scan(&l.ID, &l.Kind, &l.Group, &l.Unique, &l.Due, &l.Attempt, &l.Payload, &l.Token, &l.Until)
+			var j jobRow
+			err = row.Scan(append(jobTable.fields(&j), &l.Token)...)
+			l.Job, l.Until = j.job(), j.LeasedUntil
+			return l, err
 		})
 		return err
 	})

@@ -22,6 +22,10 @@ func (s accounts) AddLine(ctx context.Context, l account.Line) error {
 	return s.db.write(ctx, func(tx pgx.Tx) error { return lineTable.insert(ctx, tx, l) })
 }
 
+func (s accounts) DeleteLines(ctx context.Context, account string, limit int) (int, error) {
+	return deleteSome(ctx, s.db, lineTable, "account", account, limit)
+}
+
 func (s accounts) Lines(ctx context.Context, account string, from, to time.Time) iter.Seq2[account.Line, error] {
 	return walk(ctx, s.db, lineTable, way{
 		where: "account = $1 AND at >= $2 AND at < $3", args: []any{account, from, to}, order: []string{"at", "seq"},

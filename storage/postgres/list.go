@@ -12,29 +12,6 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// jobTable is how AllJobs reads jobs; all else about them is in statements of their own.
-var jobTable = table[jobRow]{
-	name:    "jobs",
-	columns: []string{"id", "kind", "grp", "unique_key", "due", "attempt", "payload"},
-	fields: func(j *jobRow) []any {
-		return []any{&j.ID, &j.Kind, &j.Group, &j.unique, &j.Due, &j.Attempt, &j.Payload}
-	},
-}
-
-// jobRow is a job as it is stored. The Unique of the embedded job is not used.
-type jobRow struct {
-	storage.Job
-	unique *string
-}
-
-func (r jobRow) job() storage.Job {
-	j := r.Job
-	if r.unique != nil {
-		j.Unique = *r.unique
-	}
-	return j
-}
-
 // AllTokens lists the tokens of all accounts, those that expire first first. It ends with
 // an error, if there is one. As the other long lists here, it reads a few records at a
 // time: what is changed while it runs may be seen twice, or not at all.

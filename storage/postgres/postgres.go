@@ -41,6 +41,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -64,6 +65,8 @@ var (
 	ErrClock = errors.New("postgres: the clocks disagree")
 	// ErrSchema: there are no tables, or those of another version of this package.
 	ErrSchema = errors.New("postgres: the tables are not those of this version")
+	// ErrNoTables is the [ErrSchema] of a database that has none.
+	ErrNoTables = fmt.Errorf("%w: there are none yet; run innsigli migrate", ErrSchema)
 	// ErrClosed: the store has been closed.
 	ErrClosed = errors.New("postgres: the store is closed")
 )

@@ -3,6 +3,8 @@ package postgres
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -16,11 +18,13 @@ var processTable = table[processRow]{
 	name: "processes",
 	columns: []string{
 		"id", "account", "origin", "created_at", "file_name", "document", "participants", "turn", "turns", "waits_until", "unopened_until",
+		"ended_at",
 	},
 	fields: func(p *processRow) []any {
 		return []any{
 			&p.ID, &p.Account, (*string)(&p.Origin), &p.CreatedAt, &p.FileName, &p.Document, encoded[[]portal.Participant]{&p.Participants},
 			encoded[*portal.Turn]{&p.Turn}, &p.Turns, (*moment)(&p.waitsUntil), (*moment)(&p.unopenedUntil),
+			(*moment)(&p.EndedAt),
 		}
 	},
 }
@@ -101,6 +105,26 @@ func (s processes) Waiting(ctx context.Context, account string, after time.Time,
 
 func (s processes) Unopened(ctx context.Context, until time.Time, limit int) ([]portal.Process, error) {
 	return s.list(ctx, "unopened_until <= $1 ORDER BY unopened_until, seq LIMIT $2", until, max(limit, 0))
+}
+
+// ListProcesses locks nothing, as Overdue and Ended: what is done to a process looks at it again.
+func (s processes) ListProcesses(ctx context.Context, of portal.Listing, after portal.Position, limit int) ([]portal.Process, error) {
+	condition, args := "account = $1 AND origin = $2 AND (created_at, id) > ($3, $4)", []any{of.Account, string(of.Origin), after.CreatedAt, after.ID}
+	if of.Status != "" {
+		condition, args = condition+" AND status = $5", append(args, string(of.Status))
+	}
+	args = append(args, max(limit, 0))
+	return s.list(ctx, fmt.Sprintf("%s ORDER BY created_at, id LIMIT $%d", condition, len(args)), args...)
+}
+
+func (s processes) Overdue(ctx context.Context, before time.Time) iter.Seq2[portal.Process, error] {
+	return some(ctx, s.db, processTable, processRow.process, way{
+		where: "status = 'Waiting' AND waits_until < $1", args: []any{before}, order: []string{"waits_until", "seq"},
+	})
+}
+
+func (s processes) Ended(ctx context.Context, before time.Time, limit int) ([]portal.Process, error) {
+	return s.list(ctx, "status <> 'Waiting' AND coalesce(ended_at, created_at) < $1 ORDER BY coalesce(ended_at, created_at), seq LIMIT $2", before, max(limit, 0))
 }
 
 func (s processes) list(ctx context.Context, condition string, args ...any) ([]portal.Process, error) {

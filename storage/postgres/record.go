@@ -52,6 +52,20 @@ func deleteFirst[R any](ctx context.Context, db *DB, t table[R], column, compari
 	return n, err
 }
 
+// deleteSome deletes up to limit records of which a column has a value, and returns how many.
+func deleteSome[R any](ctx context.Context, db *DB, t table[R], column, value string, limit int) (n int, err error) {
+	err = db.write(ctx, func(tx pgx.Tx) error {
+		if !storable(value) {
+			return nil
+		}
+		tag, err := tx.Exec(ctx, fmt.Sprintf(`DELETE FROM %s WHERE ctid = ANY (ARRAY (
+			SELECT ctid FROM %[1]s WHERE %[2]s = $1 LIMIT $2 FOR UPDATE))`, t.name, column), value, max(limit, 0))
+		n = int(tag.RowsAffected())
+		return err
+	})
+	return n, err
+}
+
 // moment is a time that may not be set, which is NULL.
 type moment time.Time
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/storage"
 )
 
 var (
@@ -37,7 +38,7 @@ type userRow struct {
 	normalKennitala string
 }
 
-func storedUser(u sandbox.User) userRow { return userRow{u, idp.NormalKennitala(u.Kennitala)} }
+func storedUser(u sandbox.User) userRow { return userRow{u, idp.NormalizeKennitala(u.Kennitala)} }
 
 func (r userRow) user() sandbox.User { return r.User }
 
@@ -63,6 +64,19 @@ func (s sandboxes) CreateUser(ctx context.Context, u sandbox.User) error {
 func (s sandboxes) UpdateUser(ctx context.Context, u sandbox.User) error {
 	return s.db.write(ctx, func(tx pgx.Tx) error {
 		return pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { return userTable.replace(ctx, tx, storedUser(u)) })
+	})
+}
+
+func (s sandboxes) DeleteUser(ctx context.Context, account, id string) error {
+	return s.db.write(ctx, func(tx pgx.Tx) error {
+		if !storable(account, id) {
+			return storage.ErrNotFound
+		}
+		tag, err := tx.Exec(ctx, "DELETE FROM sandbox_users WHERE account = $1 AND id = $2", account, id)
+		if err == nil && tag.RowsAffected() == 0 {
+			return storage.ErrNotFound
+		}
+		return err
 	})
 }
 

@@ -68,7 +68,7 @@ func suits(version int, encoding string) error {
 func fits(there, version int) error {
 	switch {
 	case there == 0:
-		return fmt.Errorf("%w: there are none yet; run innsigli migrate", ErrSchema)
+		return ErrNoTables
 	case there < version:
 		return fmt.Errorf("%w: they are at %d, and this program needs %d; run innsigli migrate", ErrSchema, there, version)
 	case there > version+1:

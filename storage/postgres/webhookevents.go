@@ -52,6 +52,10 @@ func (s webhooks) DeleteAttempts(ctx context.Context, before time.Time, limit in
 	return deleteFirst(ctx, s.db, attemptTable, "at", "<", before, limit)
 }
 
+func (s webhooks) DeleteAttemptsOf(ctx context.Context, subscription string, limit int) (int, error) {
+	return deleteSome(ctx, s.db, attemptTable, "subscription", subscription, limit)
+}
+
 func (s webhooks) AddDropped(ctx context.Context, d delivery.Dropped) error {
 	return s.db.write(ctx, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO webhook_dropped (subscription, event, type, at, body) VALUES ($1, $2, $3, $4, $5)

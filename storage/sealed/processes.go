@@ -3,6 +3,7 @@ package sealed
 import (
 	"bytes"
 	"context"
+	"iter"
 	"slices"
 	"time"
 
@@ -59,6 +60,26 @@ func (s processes) Waiting(ctx context.Context, account string, after time.Time,
 
 func (s processes) Unopened(ctx context.Context, until time.Time, limit int) ([]portal.Process, error) {
 	list, err := s.store.Unopened(ctx, until, limit)
+	return s.openAll(list), err
+}
+
+func (s processes) ListProcesses(ctx context.Context, of portal.Listing, after portal.Position, limit int) ([]portal.Process, error) {
+	list, err := s.store.ListProcesses(ctx, of, after, limit)
+	return s.openAll(list), err
+}
+
+func (s processes) Overdue(ctx context.Context, before time.Time) iter.Seq2[portal.Process, error] {
+	return func(yield func(portal.Process, error) bool) {
+		for p, err := range s.store.Overdue(ctx, before) {
+			if !yield(s.opened(p, err)) {
+				return
+			}
+		}
+	}
+}
+
+func (s processes) Ended(ctx context.Context, before time.Time, limit int) ([]portal.Process, error) {
+	list, err := s.store.Ended(ctx, before, limit)
 	return s.openAll(list), err
 }
 

@@ -37,6 +37,10 @@ func (s people) UpdateUser(ctx context.Context, u sandbox.User) error {
 	return s.store.UpdateUser(ctx, s.sealed(u))
 }
 
+func (s people) DeleteUser(ctx context.Context, account, id string) error {
+	return s.store.DeleteUser(ctx, account, id)
+}
+
 func (s people) User(ctx context.Context, account, id string) (sandbox.User, error) {
 	return s.opened(s.store.User(ctx, account, id))
 }

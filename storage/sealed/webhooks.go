@@ -126,6 +126,10 @@ func (s webhooks) DeleteAttempts(ctx context.Context, before time.Time, limit in
 	return s.store.DeleteAttempts(ctx, before, limit)
 }
 
+func (s webhooks) DeleteAttemptsOf(ctx context.Context, subscription string, limit int) (int, error) {
+	return s.store.DeleteAttemptsOf(ctx, subscription, limit)
+}
+
 func (s webhooks) AddDropped(ctx context.Context, d delivery.Dropped) error {
 	return s.store.AddDropped(ctx, d)
 }

@@ -98,6 +98,17 @@ func (b busySignals) UpdateSignal(ctx context.Context, s busysignal.Signal) erro
 	return nil
 }
 
+func (b busySignals) DeleteSignal(ctx context.Context, id string) error {
+	if b.joined(ctx) == nil {
+		return storage.ErrNoTx
+	}
+	if _, ok := b.signals[id]; !ok {
+		return storage.ErrNotFound
+	}
+	delete(b.signals, id)
+	return nil
+}
+
 func (b busySignals) DeleteUnusedSignals(ctx context.Context, lastUse time.Time, limit int) (deleted int, err error) {
 	if b.joined(ctx) == nil {
 		return 0, storage.ErrNoTx

@@ -59,19 +59,20 @@ var jobs = tests{
 
 	"the next is due when it is, or when its lease runs out": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		next := func(want time.Time) {
+		next := func(want map[string]time.Time) {
 			t.Helper()
-			due, err := b.Jobs.NextDue(t.Context(), "k")
+			due, err := b.Jobs.NextDue(t.Context(), "k", "k2", "none")
 			found(t, due, err, want)
 		}
-		_, err := b.Jobs.NextDue(t.Context(), "k")
-		failed(t, err, storage.ErrNotFound)
-		enqueue(t, b, work("k", "g", 200), work("k", "h", 10), work("another", "g", 0))
-		next(after(10))
+		next(map[string]time.Time{})
+		enqueue(t, b, work("k", "g", 200), work("k", "h", 10), work("k2", "g", 5), work("another", "g", 0))
+		next(map[string]time.Time{"k": after(10), "k2": after(5)})
 		l := claimOne(t, b, after(10))
-		next(l.Until)
+		next(map[string]time.Time{"k": l.Until, "k2": after(5)})
 		do(t, b, func(ctx context.Context) error { return b.Jobs.Retry(ctx, l, after(300)) })
-		next(after(200))
+		next(map[string]time.Time{"k": after(200), "k2": after(5)})
+		due, err := b.Jobs.NextDue(t.Context())
+		found(t, due, err, map[string]time.Time{})
 	},
 
 	"what is undone was not enqueued, claimed or finished": func(t *testing.T, open func(*testing.T) Backend) {

@@ -97,4 +97,61 @@ var leases = tests{
 			return err
 		})
 	},
+
+	"leases are extended, but for those that were lost": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		enqueue(t, b, work("k", "g", 0), work("k", "h", 0), work("k", "i", 0))
+		leases := claim(t, b, base, 10, 10)
+		do(t, b, func(ctx context.Context) error { return b.Jobs.Retry(ctx, leases[1], after(3)) })
+		extended := leases[0].Until.Add(lease)
+		made := storage.Lease{Job: storage.Job{ID: "made up"}, Token: "\x00"}
+		do(t, b, func(ctx context.Context) error {
+			held, err := b.Jobs.Extend(ctx, append(leases[:2:2], made), extended)
+			found(t, held, err, []bool{true, false, false})
+			none, err := b.Jobs.Extend(ctx, nil, extended)
+			if len(none) != 0 {
+				t.Errorf("of none, %v", none)
+			}
+			return err
+		})
+		finish(t, b, claimOne(t, b, after(3))) // the one that was given back
+		due, err := b.Jobs.NextDue(t.Context(), "k")
+		found(t, due, err, map[string]time.Time{"k": leases[2].Until})
+		if again := claimOne(t, b, extended.Add(-time.Microsecond)); again.ID != leases[2].ID {
+			t.Errorf("claimed %+v", again.Job)
+		}
+		finish(t, b, leases[0])
+	},
+
+	"a lease that has run out is extended unless another is taken": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		enqueue(t, b, work("k", "g", 0))
+		l := claimOne(t, b, base)
+		do(t, b, func(ctx context.Context) error {
+			held, err := b.Jobs.Extend(ctx, []storage.Lease{l}, l.Until.Add(lease))
+			found(t, held, err, []bool{true})
+			return err
+		})
+		claimNone(t, b, l.Until)
+		claimOne(t, b, l.Until.Add(lease))
+		lost(t, b, l)
+	},
+
+	"all leases are released at once": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		enqueue(t, b, work("k", "g", 0), work("k2", "h", 0))
+		l := claimOne(t, b, base)
+		do(t, b, func(ctx context.Context) error {
+			_, err := b.Jobs.Claim(ctx, "k2", base, 1, 1, lease)
+			return err
+		})
+		b = b.Reopen(t)
+		do(t, b, b.Jobs.ReleaseAll)
+		heard(t, b)
+		lost(t, b, l)
+		if again := claimOne(t, b, base); again.ID != l.ID || again.Attempt != 2 || !again.Due.Equal(base) {
+			t.Errorf("claimed %+v", again.Job)
+		}
+		claimOther(t, b, "k2", 1)
+	},
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/innsigli/innsigli/storage"
 )
@@ -168,8 +169,8 @@ func nothingStored(t *testing.T, b Backend) {
 	failed(t, err, storage.ErrNotFound)
 	_, err = b.Sandbox.User(t.Context(), exampleUser("u").Account, exampleUser("u").ID)
 	failed(t, err, storage.ErrNotFound)
-	_, err = b.Jobs.NextDue(t.Context(), "k")
-	failed(t, err, storage.ErrNotFound)
+	due, err := b.Jobs.NextDue(t.Context(), "k")
+	found(t, due, err, map[string]time.Time{})
 	logged(t, log(t, b), nil)
 	_, err = b.Webhooks.Subscription(t.Context(), exampleSubscription("s").ID)
 	failed(t, err, storage.ErrNotFound)

@@ -24,9 +24,15 @@ func accountWrites(b Backend) map[string]func(ctx context.Context) error {
 		"UpdateAccount": func(ctx context.Context) error { return b.Accounts.UpdateAccount(ctx, a) },
 		"AddClient":     func(ctx context.Context) error { return b.Accounts.AddClient(ctx, c) },
 		"UpdateClient":  func(ctx context.Context) error { return b.Accounts.UpdateClient(ctx, c) },
-		"DeleteClient":  func(ctx context.Context) error { return b.Accounts.DeleteClient(ctx, c.ID) },
-		"AddToken":      func(ctx context.Context) error { return b.Accounts.AddToken(ctx, token) },
-		"DeleteToken":   func(ctx context.Context) error { return b.Accounts.DeleteToken(ctx, token.Hash) },
+		"DeleteAccount": func(ctx context.Context) error { return b.Accounts.DeleteAccount(ctx, a.ID) },
+		"DeleteLines": func(ctx context.Context) error {
+			_, err := b.Accounts.DeleteLines(ctx, a.ID, 1)
+			return err
+		},
+		"DeleteUser":   func(ctx context.Context) error { return b.Sandbox.DeleteUser(ctx, user.Account, user.ID) },
+		"DeleteClient": func(ctx context.Context) error { return b.Accounts.DeleteClient(ctx, c.ID) },
+		"AddToken":     func(ctx context.Context) error { return b.Accounts.AddToken(ctx, token) },
+		"DeleteToken":  func(ctx context.Context) error { return b.Accounts.DeleteToken(ctx, token.Hash) },
 		"DeleteExpiredTokens": func(ctx context.Context) error {
 			_, err := b.Accounts.DeleteExpiredTokens(ctx, token.ExpiresAt, 1)
 			return err
@@ -44,6 +50,7 @@ func signingWrites(b Backend) map[string]func(ctx context.Context) error {
 	return map[string]func(ctx context.Context) error{
 		"AddSignal":    func(ctx context.Context) error { return b.BusySignals.AddSignal(ctx, signal) },
 		"UpdateSignal": func(ctx context.Context) error { return b.BusySignals.UpdateSignal(ctx, signal) },
+		"DeleteSignal": func(ctx context.Context) error { return b.BusySignals.DeleteSignal(ctx, signal.ID) },
 		"DeleteUnusedSignals": func(ctx context.Context) error {
 			_, err := b.BusySignals.DeleteUnusedSignals(ctx, signal.UsedAt, 1)
 			return err
@@ -80,7 +87,15 @@ func jobWrites(b Backend) map[string]func(ctx context.Context) error {
 			_, err := b.Jobs.FinishAll(ctx, []storage.Lease{l})
 			return err
 		},
+		"Extend": func(ctx context.Context) error {
+			_, err := b.Jobs.Extend(ctx, []storage.Lease{l}, base)
+			return err
+		},
 		"Retry":      func(ctx context.Context) error { return b.Jobs.Retry(ctx, l, base) },
+		"Fail":       func(ctx context.Context) error { return b.Jobs.Fail(ctx, l, storage.Failure{At: base}) },
+		"ReleaseAll": func(ctx context.Context) error { return b.Jobs.ReleaseAll(ctx) },
+		"RetryNow":   func(ctx context.Context) error { return b.Jobs.RetryNow(ctx, l.ID, base) },
+		"Remove":     func(ctx context.Context) error { return b.Jobs.Remove(ctx, l.ID) },
 		"Drop":       func(ctx context.Context) error { return b.Jobs.Drop(ctx, "k", "g") },
 		"DropUnique": func(ctx context.Context) error { return b.Jobs.DropUnique(ctx, "k", "u") },
 		"Record":     func(ctx context.Context) error { return b.EvidenceLog.Record(ctx, fact("s", "asked", 0)) },
@@ -109,6 +124,10 @@ func sentWrites(b Backend) map[string]func(ctx context.Context) error {
 		"AddAttempt": func(ctx context.Context) error { return b.Webhooks.AddAttempt(ctx, attempt("s", "1", 0)) },
 		"DeleteAttempts": func(ctx context.Context) error {
 			_, err := b.Webhooks.DeleteAttempts(ctx, after(1), 1)
+			return err
+		},
+		"DeleteAttemptsOf": func(ctx context.Context) error {
+			_, err := b.Webhooks.DeleteAttemptsOf(ctx, id("s"), 1)
 			return err
 		},
 		"AddDropped": func(ctx context.Context) error { return b.Webhooks.AddDropped(ctx, d) },

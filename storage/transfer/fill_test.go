@@ -92,7 +92,7 @@ func addOne(ctx context.Context, s transfer.Target, i int) error {
 		s.BusySignals().AddSignal(ctx, busysignal.Signal{ID: id, Account: "a", CreatedAt: start, UsedAt: at, Holder: &busysignal.Holder{ID: id, UserID: &user, Since: at}}),
 		s.Requests().CreateRequest(ctx, signing.Request{ID: id, Account: "a", CreatedAt: at, UpdatedAt: at, Expires: at, Phase: signing.Ended, Document: "6e1f5c9e-6c2f-4a0e-9a65-0f6d2a3c8b11"}),
 		s.Requests().KeepCertificate(ctx, signing.KeptCertificate{Person: id, Certificate: []byte{5, byte(i)}, Expires: at}),
-		s.Jobs().Enqueue(ctx, storage.Job{Kind: "k", Group: "g", Unique: id, Due: at, Payload: []byte("payload")}),
+		s.Jobs().Enqueue(ctx, storage.Job{Kind: "k", Group: "g", Unique: id, Due: at, Payload: []byte("payload"), Failures: i, LastError: "því miður", FailedAt: at, Parked: i%2 == 0}),
 		s.EvidenceLog().Record(ctx, storage.Entry{Subject: id, Account: "a", Kind: "k", At: start, Facts: json.RawMessage(`{"n": ` + fmt.Sprint(i) + `}`)}),
 	)
 }

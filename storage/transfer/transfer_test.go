@@ -28,14 +28,14 @@ var (
 
 func TestMain(m *testing.M) { postgrestest.Main(m) }
 
-func TestCopyToAFolderOfDocuments(t *testing.T) {
-	from, to := newBolt(t, false), newBolt(t, true)
+func TestCopyToAnotherFile(t *testing.T) {
+	from, to := newBolt(t), newBolt(t)
 	fill(t, from)
 	copied(t, from, to)
 }
 
 func TestCopyToPostgresAndBack(t *testing.T) {
-	from, between, to := newBolt(t, false), newPostgres(t), newBolt(t, false)
+	from, between, to := newBolt(t), newPostgres(t), newBolt(t)
 	fill(t, from)
 	copied(t, from, between)
 	copied(t, between, to)
@@ -45,7 +45,7 @@ func TestCopyToPostgresAndBack(t *testing.T) {
 }
 
 func TestCopyOfNothing(t *testing.T) {
-	from, to := newBolt(t, false), newBolt(t, false)
+	from, to := newBolt(t), newBolt(t)
 	for range 2 {
 		copied(t, from, to)
 	}
@@ -127,7 +127,7 @@ func TestATargetThatIsNotEmptyIsRefused(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			from, to := newBolt(t, false), newBolt(t, false)
+			from, to := newBolt(t), newBolt(t)
 			fill(t, from)
 			if err := to.InTx(t.Context(), func(ctx context.Context) error { return add(ctx, to) }); err != nil {
 				t.Fatal(err)
@@ -146,14 +146,14 @@ func TestATargetThatIsNotEmptyIsRefused(t *testing.T) {
 // A copy that breaks off, after whatever part of it, is never taken for a whole one: it has
 // no account, and the next copy is refused.
 func TestACopyThatBreaksOff(t *testing.T) {
-	from := newBolt(t, false)
+	from := newBolt(t)
 	fill(t, from)
 	steps := 0
-	if err := transfer.Copy(t.Context(), from, newBolt(t, false), func(transfer.Progress) { steps++ }); err != nil {
+	if err := transfer.Copy(t.Context(), from, newBolt(t), func(transfer.Progress) { steps++ }); err != nil {
 		t.Fatal(err)
 	}
 	for last := 1; last < steps; last += steps / 10 {
-		to := newBolt(t, false)
+		to := newBolt(t)
 		ctx, stop := context.WithCancel(t.Context())
 		told := 0
 		err := transfer.Copy(ctx, from, to, func(transfer.Progress) {
@@ -184,25 +184,20 @@ func TestWhatNeedsItsDocument(t *testing.T) {
 			return s.Processes().CreateProcess(ctx, portal.Process{ID: "p", Document: "gone"})
 		},
 	} {
-		from := newBolt(t, false)
+		from := newBolt(t)
 		if err := from.InTx(t.Context(), func(ctx context.Context) error { return add(ctx, from) }); err != nil {
 			t.Fatal(err)
 		}
-		err := transfer.Copy(t.Context(), from, newBolt(t, false), nil)
+		err := transfer.Copy(t.Context(), from, newBolt(t), nil)
 		if !errors.Is(err, storage.ErrNotFound) || !strings.Contains(err.Error(), name) {
 			t.Errorf("Copy: %v", err)
 		}
 	}
 }
 
-func newBolt(t *testing.T, documents bool) *bolt.DB {
+func newBolt(t *testing.T) *bolt.DB {
 	t.Helper()
-	folder := t.TempDir()
-	var opts bolt.Options
-	if documents {
-		opts.DocumentFolder = filepath.Join(folder, "documents")
-	}
-	db, err := bolt.Open(filepath.Join(folder, "store.db"), opts)
+	db, err := bolt.Open(filepath.Join(t.TempDir(), "store.db"), bolt.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,9 @@ var suites = []string{
 	"ades", "internal/pki/der", "internal/pki/cms", "internal/pki/ocsp", "internal/pki/crl", "internal/pki/tsp",
 	"internal/pki/validation", "internal/xml/doc", "internal/xml/dsig", "internal/pdf", "ades/online", "ades/report",
 	"stamp", "stamp/pdfium", "pades/internal/diff", "pades/internal/form", "pades", "xades", "internal/test/agreement",
+	"internal/netguard", "internal/admission", "internal/queue", "internal/mail", "portal/process", "busysignal", "account", "webhook",
+	"idp/ciba", "idp/login", "idp/audkenni", "idp/simulated", "sandbox", "storage/sealed", "storage/bolt", "storage/postgres",
+	"webhook/delivery", "server/internal/front", "server/internal/notify", "signing", "portal", "portal/page", "httpapi",
 }
 
 // fault is a passage in a file of a package, and what takes its place.
@@ -29,6 +32,23 @@ type fault struct {
 }
 
 func (f fault) heading() string { return f.folder + ": " + f.what }
+
+// read reads the faults of the files that a pattern matches.
+func read(pattern string) (all []fault, err error) {
+	paths, err := filepath.Glob(pattern)
+	if err == nil && len(paths) == 0 {
+		err = fmt.Errorf("no file %s: run it in the root of the repository", pattern)
+	}
+	for _, path := range paths {
+		text, readErr := os.ReadFile(path)
+		faults, parseErr := parse(string(text))
+		if err = cmp.Or(readErr, parseErr); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		all = append(all, faults...)
+	}
+	return all, err
+}
 
 // parse reads faults. Each has a line "== FOLDER: WHAT", then the lines of the passage after "-", and those that take
 // its place after "+". Lines that begin with "#" are comments.

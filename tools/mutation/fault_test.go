@@ -9,20 +9,17 @@ import (
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
-// Each fault of the list replaces a passage of the code as it is now, and the code with the fault builds. With -short
+// Each fault of the lists replaces a passage of the code as it is now, and the code with the fault builds. With -short
 // nothing is built.
 func TestFaults(t *testing.T) {
-	text, err := os.ReadFile("faults.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	faults, err := parse(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Chdir(testenv.Root(t))
-	if len(faults) < 50 {
-		t.Errorf("%d faults", len(faults))
+	var faults []fault
+	for _, file := range []string{"signatures.txt", "service.txt"} {
+		list, err := read(filepath.Join("tools/mutation", file))
+		if err != nil || len(list) < 50 {
+			t.Fatalf("%s: %d faults, %v", file, len(list), err)
+		}
+		faults = append(faults, list...)
 	}
 	for _, f := range faults {
 		if !slices.Contains(suites, f.folder) {

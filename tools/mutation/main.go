@@ -1,8 +1,9 @@
-// Command mutation seeds faults in the signature packages, one at a time, and shows which tests find them. A fault that
+// Command mutation seeds faults in the packages, one at a time, and shows which tests find them. A fault that
 // no test finds is a rule of the code that no test holds: the command names it and fails.
 //
-//	go run ./tools/mutation                 all faults of faults.txt
-//	go run ./tools/mutation -only pades     those whose headings contain a text
+//	go run ./tools/mutation                        all faults of signatures.txt and service.txt
+//	go run ./tools/mutation -only pades            those whose headings contain a text
+//	go run ./tools/mutation -from service.txt      those of one file
 //
 // A fault is compiled in by an overlay: the checkout stays as it is. The tests of the fault's own package run first, with
 // -short, then those of the other packages that import it, until one fails.
@@ -14,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -23,20 +25,17 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	only := flag.String("only", "", "seed the faults whose headings contain this `text`")
+	from := flag.String("from", "*.txt", "seed the faults of this `file`")
 	flag.Parse()
-	if err := run(ctx, *only); err != nil {
+	if err := run(ctx, *from, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "mutation:", err)
 		os.Exit(1)
 	}
 }
 
 // run seeds the faults and prints a line for each, and at last how many each suite found.
-func run(ctx context.Context, only string) error {
-	text, err := os.ReadFile("tools/mutation/faults.txt")
-	if err != nil {
-		return fmt.Errorf("run it in the root of the repository: %w", err)
-	}
-	faults, err := parse(string(text))
+func run(ctx context.Context, from, only string) error {
+	faults, err := read(filepath.Join("tools/mutation", from))
 	if err != nil {
 		return err
 	}

@@ -49,6 +49,8 @@ var subjects = []subject{
 		{pkg: "storage/postgres", name: "Claims", times: "1x", unit: "x-empty", what: "claiming jobs beside a backlog", floor: "the same without one", settings: foreign},
 		{pkg: "storage/bolt", name: "Processes", times: "1x", unit: "x-empty", what: "the life of a process beside 100,000 that wait", floor: "the same in an empty store", long: true},
 		{pkg: "storage/postgres", name: "Processes", times: "1x", unit: "x-empty", what: "the life of a process beside 100,000 that wait", floor: "the same in an empty store", long: true, settings: foreign},
+		{pkg: "storage/bolt", name: "ProcessPages", times: "1x", unit: "x-small", what: "pages of the list of a million processes", floor: "the same in a list of a thousand", long: true},
+		{pkg: "storage/postgres", name: "ProcessPages", times: "1x", unit: "x-small", what: "pages of the list of a million processes", floor: "the same in a list of a thousand", long: true, settings: foreign},
 	}},
 	{"The service", []benchmark{
 		{pkg: "tools/trial", name: "Burst", times: "1x", unit: "x-loop", what: "sending webhooks as fast as it goes: a share of the rate, of which more is better", floor: "the rate of a bare loop", demanded: "fails below the share that is promised", settings: foreign},

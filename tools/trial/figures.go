@@ -17,13 +17,21 @@ type figures struct {
 	locked    int // starts that a busy signal kept out
 	lost      int
 	doubled   int
-	faults    []string // what should not have happened
+	longest   time.Duration // from the answer to a start to the document, without the time that the person took
+	faults    []string      // what should not have happened
 }
 
 func (f *figures) add(n *int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	*n++
+}
+
+// waited notes how long a document was waited for.
+func (f *figures) waited(long time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.longest = max(f.longest, long)
 }
 
 // fault notes what should not have happened.
@@ -45,6 +53,7 @@ func (f *figures) print(out io.Writer, took time.Duration, rows ...[2]any) error
 		{"starts refused by a busy signal", f.locked},
 		{"requests lost", f.lost},
 		{"documents doubled", f.doubled},
+		{"longest wait for a document", f.longest.Round(10 * time.Millisecond)},
 	}, rows...)
 	return f.table(out, all)
 }

@@ -3,6 +3,7 @@
 //
 //	go run ./tools/trial servers -postgres URL      servers of one database, killed one after another
 //	go run ./tools/trial outage -postgres URL -restart COMMAND      their database restarted under load
+//	go run ./tools/trial idle -postgres URL      what a server asks its database that nobody calls
 //	go run ./tools/trial growth -postgres URL      start and poll beside a million ended requests
 //	go run ./tools/trial processes -store URL      creation and reading of signing processes beside 100,000
 //	go run ./tools/trial webhooks -postgres URL      processes that send events of one database, killed one after another
@@ -44,6 +45,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	trials := map[string]func(context.Context, *flag.FlagSet, []string, io.Writer) error{
 		"servers":   serversTrial,
 		"outage":    outageTrial,
+		"idle":      idleTrial,
 		"growth":    growthTrial,
 		"processes": processesTrial,
 		"webhooks":  webhooksTrial,
@@ -55,7 +57,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		"slow":      slowTrial,
 	}
 	if len(args) == 0 || trials[args[0]] == nil {
-		return errors.New("say which trial: servers, outage, growth, processes, webhooks, sent, load, burst, large or slow")
+		return errors.New("say which trial: servers, outage, idle, growth, processes, webhooks, sent, load, burst, large or slow")
 	}
 	return trials[args[0]](ctx, flag.NewFlagSet(args[0], flag.ContinueOnError), args[1:], out)
 }

@@ -88,15 +88,13 @@ func (o *office) close() error {
 // open lets the office do its work until the context ends. lease, unless zero, is how long a
 // process that died holds up its jobs.
 func (o *office) open(ctx context.Context, lease time.Duration) error {
-	r := queue.Runner{Jobs: o.Jobs(), Tx: o, Failed: func(_ context.Context, kind string, err error) {
-		fmt.Fprintf(os.Stderr, "trial: %s: %v\n", cmp.Or(kind, "the store"), err)
+	r := queue.Runner{Jobs: o.Jobs(), Tx: o, Lease: lease, Failed: func(_ context.Context, job storage.Job, err error) {
+		fmt.Fprintf(os.Stderr, "trial: %s: %v\n", cmp.Or(job.Kind, "the store"), err)
 	}}
 	for _, w := range o.hooks.Work() {
-		k := queue.Kind{Name: w.Kind, DoThen: w.Do, Concurrency: w.Concurrency, PerGroup: w.PerGroup, Lease: w.Lease}
-		if lease > 0 {
-			k.Lease = lease
-		}
-		r.Kinds = append(r.Kinds, k)
+		r.Kinds = append(r.Kinds, queue.Kind{
+			Name: w.Kind, DoThen: w.Do, Concurrency: w.Concurrency, PerGroup: w.PerGroup, Timeout: w.Timeout, MaxAttempts: w.MaxAttempts,
+		})
 	}
 	return r.Run(ctx)
 }

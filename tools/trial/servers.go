@@ -36,6 +36,7 @@ func serversTrial(ctx context.Context, flags *flag.FlagSet, args []string, out i
 	servers := flags.Int("servers", 4, "servers")
 	clients := flags.Int("clients", 32, "clients that sign at once")
 	every := flags.Duration("kill-every", 3*time.Second, "pause between two deaths of a server")
+	within := flags.Duration("within", 20*time.Second, "how long a document may be waited for; 0: as long as it takes")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -76,6 +77,9 @@ func serversTrial(ctx context.Context, flags *flag.FlagSet, args []string, out i
 		[2]any{"of them made again", calls.doubled},
 		[2]any{"the same for a server that was killed with the answer", calls.again},
 	)
+	if err == nil && *within > 0 && c.count.longest > *within {
+		err = errBroken
+	}
 	if err == nil && (len(c.count.faults)+c.count.lost+c.count.doubled+overlaps+calls.overlap+calls.doubled > 0 || c.count.delivered == 0) {
 		err = errBroken
 	}

@@ -23,7 +23,8 @@ import (
 type signer struct {
 	*client
 	kennitala, phone string
-	signals          []string // busy signals that it shares with others
+	delay            time.Duration // of the person
+	signals          []string      // busy signals that it shares with others
 	holders          *holders
 	roots            *x509.CertPool
 	count            *figures
@@ -32,6 +33,7 @@ type signer struct {
 
 // addUser makes the signer's test user.
 func (s *signer) addUser(ctx context.Context, number, delay int) error {
+	s.delay = time.Duration(delay) * time.Second
 	s.kennitala, s.phone = fmt.Sprintf("%010d", 101300000+number), fmt.Sprintf("555%04d", number)
 	body := fmt.Sprintf(`{"fullName":"Sandbox Signer %d","kennitala":%q,"phone":%q,"delayInSecondsBeforeAction":%d}`, number, s.kennitala, s.phone, delay)
 	a := s.insist(ctx, func() answer { return s.post(ctx, "/api/v1/sandbox/users", body) })
@@ -72,13 +74,14 @@ func (s *signer) signOnce(ctx context.Context) {
 // deliver polls a request from two clients at once, so that they compete for it at two
 // servers. One gets the document, and the other finds that the request has ended.
 func (s *signer) deliver(ctx context.Context, started answer, original []byte, hold *hold) {
-	deaths := s.deaths.Load()
+	deaths, began := s.deaths.Load(), time.Now()
 	var ends [3]answer
 	var both sync.WaitGroup
 	for i := range 2 {
 		both.Go(func() { ends[i] = s.pollOn(ctx, started.PollingID, hold) })
 	}
 	both.Wait()
+	s.count.waited(time.Since(began) - s.delay)
 	ends[2] = s.pollOn(ctx, started.PollingID, hold)
 	var signed [][]byte
 	for _, a := range ends {

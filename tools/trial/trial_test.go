@@ -52,7 +52,7 @@ func ends(t testing.TB, out *bytes.Buffer, err error) {
 func TestServers(t *testing.T) {
 	testenv.Slow(t, "servers die under load")
 	var out bytes.Buffer
-	err := run(t.Context(), []string{"servers", "-postgres", postgrestest.Database(t), "-for", span(t).String(), "-kill-every", (span(t) / 3).String()}, &out)
+	err := run(t.Context(), []string{"servers", "-postgres", postgrestest.Database(t), "-for", span(t).String(), "-kill-every", (span(t) / 3).String(), "-within", "0"}, &out)
 	ends(t, &out, err)
 }
 

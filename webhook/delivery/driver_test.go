@@ -53,18 +53,16 @@ func (h *house) claim(ctx context.Context, s *delivery.Service, begin func(deliv
 	for _, w := range s.Work() {
 		var leases []storage.Lease
 		h.note(h.db.InTx(context.WithoutCancel(ctx), func(ctx context.Context) (err error) {
-			leases, err = h.db.Jobs().Claim(ctx, w.Kind, now, w.Concurrency, w.PerGroup, w.Lease)
+			leases, err = h.db.Jobs().Claim(ctx, w.Kind, now, w.Concurrency, w.PerGroup, w.Timeout)
 			return err
 		}))
 		for _, l := range leases {
 			begin(w, l)
 		}
 		due, err := h.db.Jobs().NextDue(context.WithoutCancel(ctx), w.Kind)
-		if err != storage.ErrNotFound {
-			h.note(err)
-		}
-		if err == nil && due.After(now) && due.Before(next) {
-			next = due
+		h.note(err)
+		if at := due[w.Kind]; at.After(now) && at.Before(next) {
+			next = at
 		}
 	}
 	return next

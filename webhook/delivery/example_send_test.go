@@ -102,7 +102,7 @@ func work(ctx context.Context, hooks *delivery.Service, db *bolt.DB) {
 func workOn(ctx context.Context, kind delivery.Work, db *bolt.DB) error {
 	var leases []storage.Lease
 	err := db.InTx(ctx, func(ctx context.Context) (err error) {
-		leases, err = db.Jobs().Claim(ctx, kind.Kind, time.Now(), 1, kind.PerGroup, kind.Lease)
+		leases, err = db.Jobs().Claim(ctx, kind.Kind, time.Now(), 1, kind.PerGroup, kind.Timeout)
 		return err
 	})
 	if err != nil || len(leases) == 0 {

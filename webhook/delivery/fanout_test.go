@@ -105,7 +105,7 @@ func (h *house) fanOut() (lease storage.Lease, then func(context.Context) error)
 	h.Helper()
 	work := h.hooks.Work()[0]
 	h.tx(func(ctx context.Context) error {
-		leases, err := h.db.Jobs().Claim(ctx, work.Kind, time.Now(), 1, 1, work.Lease)
+		leases, err := h.db.Jobs().Claim(ctx, work.Kind, time.Now(), 1, 1, work.Timeout)
 		if err == nil {
 			lease = leases[0]
 		}

@@ -82,14 +82,11 @@ func (s *Service) Sweep(ctx context.Context, before time.Time) (int, error) {
 // OldestDue says since when, or from when on, the delivery is due that is due first; the zero time
 // when there is none.
 func (s *Service) OldestDue(ctx context.Context) (oldest time.Time, err error) {
-	for _, kind := range []string{eventKind, deliveryKind, retryKind} {
-		due, err := s.jobs.NextDue(ctx, kind)
-		if errors.Is(err, storage.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return time.Time{}, fault("reading when a delivery is due", err)
-		}
+	all, err := s.jobs.NextDue(ctx, eventKind, deliveryKind, retryKind)
+	if err != nil {
+		return time.Time{}, fault("reading when a delivery is due", err)
+	}
+	for _, due := range all {
 		if oldest.IsZero() || due.Before(oldest) {
 			oldest = due
 		}

@@ -29,6 +29,8 @@ type Store interface {
 	// DeleteAttempts removes attempts made before the time given, the earliest first and at most
 	// limit of them, and says how many.
 	DeleteAttempts(ctx context.Context, before time.Time, limit int) (int, error)
+	// DeleteAttemptsOf removes up to limit attempts of a subscription and returns how many.
+	DeleteAttemptsOf(ctx context.Context, subscription string, limit int) (int, error)
 
 	// AddDropped adds an event that was given up, or replaces the one of the same subscription
 	// and event.

@@ -126,7 +126,7 @@ func TestRunner(t *testing.T) {
 		r := queue.Runner{Jobs: h.db.Jobs(), Tx: h.db}
 		for _, w := range h.hooks.Work() {
 			r.Kinds = append(r.Kinds, queue.Kind{
-				Name: w.Kind, DoThen: w.Do, Concurrency: w.Concurrency, PerGroup: w.PerGroup, Lease: w.Lease,
+				Name: w.Kind, DoThen: w.Do, Concurrency: w.Concurrency, PerGroup: w.PerGroup, Timeout: w.Timeout, MaxAttempts: w.MaxAttempts,
 			})
 		}
 		ctx, cancel := context.WithTimeout(h.Context(), time.Hour)

@@ -17,8 +17,14 @@ type Work struct {
 
 	Concurrency int           // jobs in work at once on one server
 	PerGroup    int           // of those of one group, over all servers
-	Lease       time.Duration // of a job
+	Timeout     time.Duration // of one attempt
+	MaxAttempts int           // how many may fail before the job is parked
 }
+
+// maxAttempts take about 33 hours with pauses of up to five minutes, as long as an event is tried to be delivered
+// (spec 5.7). What endpoints answer is no failure of a job, so that the attempts of that schedule do not count:
+// a job fails by a fault of this program, its configuration or its store.
+const maxAttempts = 400
 
 // The kinds of jobs. The group of the first and the last two is the account, of the others the
 // subscription.
@@ -38,13 +44,13 @@ const (
 // retries of those that are not. What an endpoint holds up at most is its PerGroup.
 func (s *Service) Work() []Work {
 	return []Work{
-		{Kind: eventKind, Do: s.fanOut, Concurrency: 256, PerGroup: 256, Lease: time.Minute},
-		{Kind: deliveryKind, Do: s.deliver, Concurrency: 1024, PerGroup: 8, Lease: time.Minute},
-		{Kind: retryKind, Do: s.deliver, Concurrency: 1024, PerGroup: 16, Lease: time.Minute},
-		{Kind: pingKind, Do: s.doPing, Concurrency: 256, PerGroup: 1, Lease: time.Minute},
-		{Kind: checkKind, Do: s.doCheck, Concurrency: 256, PerGroup: 1, Lease: time.Minute},
-		{Kind: alertKind, Do: s.alert, Concurrency: 8, PerGroup: 1, Lease: 2 * time.Minute},
-		{Kind: digestKind, Do: s.digest, Concurrency: 8, PerGroup: 1, Lease: 2 * time.Minute},
+		{Kind: eventKind, Do: s.fanOut, Concurrency: 256, PerGroup: 256, Timeout: time.Minute, MaxAttempts: maxAttempts},
+		{Kind: deliveryKind, Do: s.deliver, Concurrency: 1024, PerGroup: 8, Timeout: time.Minute, MaxAttempts: maxAttempts},
+		{Kind: retryKind, Do: s.deliver, Concurrency: 1024, PerGroup: 16, Timeout: time.Minute, MaxAttempts: maxAttempts},
+		{Kind: pingKind, Do: s.doPing, Concurrency: 256, PerGroup: 1, Timeout: time.Minute, MaxAttempts: maxAttempts},
+		{Kind: checkKind, Do: s.doCheck, Concurrency: 256, PerGroup: 1, Timeout: time.Minute, MaxAttempts: maxAttempts},
+		{Kind: alertKind, Do: s.alert, Concurrency: 8, PerGroup: 1, Timeout: 2 * time.Minute, MaxAttempts: maxAttempts},
+		{Kind: digestKind, Do: s.digest, Concurrency: 8, PerGroup: 1, Timeout: 2 * time.Minute, MaxAttempts: maxAttempts},
 	}
 }
 

@@ -118,8 +118,8 @@ func (q *queued) payloads() map[string][]byte {
 // Facts about letters that version 1 recorded are made the same way, and are read. The facts about
 // a process name its signing requests.
 func TestGoldenFacts(t *testing.T) {
-	failure := &mail.Failure{Step: mail.To, Code: 451, Enhanced: "4.7.1", Says: "it ended the connection", Unclear: true}
-	failed := failureFacts{mail.To, 451, "4.7.1", "it ended the connection", true}
+	failure := &mail.Failure{Step: mail.StepTo, Code: 451, Enhanced: "4.7.1", Reason: "it ended the connection", Unclear: true}
+	failed := failureFacts{mail.StepTo, 451, "4.7.1", "it ended the connection", true}
 	admin, signer := processJob{Topic: refusal, Participant: "signer"}, processJob{Topic: invitation, Participant: "signer"}
 	job := storage.Job{ID: "message", Attempt: 4}
 	encoded, want := make(map[string][]byte), make(map[string]mailFacts)

@@ -17,6 +17,7 @@ import (
 	"github.com/innsigli/innsigli/internal/queue"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/portal/process"
+	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
 	"github.com/innsigli/innsigli/storage/sealed"
 )
@@ -143,7 +144,7 @@ func (p *posts) work() (to []string) {
 	defer cancel()
 	r := queue.Runner{
 		Jobs: p.db.Jobs(), Tx: p.db, Kinds: []queue.Kind{{Name: ProcessKind, DoThen: p.Mailer.Send, Concurrency: 1}},
-		Failed: func(_ context.Context, kind string, err error) { p.Errorf("%s: %v", kind, err) },
+		Failed: func(_ context.Context, job storage.Job, err error) { p.Errorf("%s: %v", job.Kind, err) },
 	}
 	if err := r.Run(ctx); err != nil {
 		p.Error(err)

@@ -200,7 +200,7 @@ func factsOf(err error) failureFacts {
 	f := new(mail.Failure)
 	switch {
 	case errors.As(err, &f):
-		return failureFacts{f.Step, f.Code, f.Enhanced, f.Says, f.Unclear}
+		return failureFacts{f.Step, f.Code, f.Enhanced, f.Reason, f.Unclear}
 	case err != nil:
 		return failureFacts{Says: err.Error()}
 	}

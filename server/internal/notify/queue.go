@@ -19,6 +19,10 @@ const MessageKind = "mail"
 // giveUpAfter is how long a message is tried to be sent (RFC 5321 4.5.4.1).
 const giveUpAfter = 5 * 24 * time.Hour
 
+// MaxAttempts is how many attempts of a job of this package may fail before it is parked: more than there are in the time
+// for which a message is tried to be sent, with pauses of up to five minutes.
+const MaxAttempts = 2000
+
 // Queue sends messages in the background.
 type Queue struct {
 	Tx       storage.Transactor

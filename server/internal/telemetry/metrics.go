@@ -5,7 +5,6 @@ package telemetry
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"net/http/pprof"
 	"runtime"
@@ -19,7 +18,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/innsigli/innsigli/signing"
-	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
@@ -182,57 +180,101 @@ func (m *Metrics) Attempt(a delivery.Attempt) {
 // WatchDeliveries has the age of the oldest delivery that is due read with each scrape: how far behind the deployment
 // is, whichever of its servers is asked.
 func (m *Metrics) WatchDeliveries(oldestDue func(context.Context) (time.Time, error)) {
-	m.registry.MustRegister(dueCollector{
+	m.registry.MustRegister(scraped{
 		desc: prometheus.NewDesc("innsigli_webhook_oldest_due_seconds", "For how long the delivery has been due that has been waiting longest; 0: none is due.", nil, nil),
-		due:  func(ctx context.Context, _ string) (time.Time, error) { return oldestDue(ctx) },
+		read: func(ctx context.Context) (map[string]float64, error) {
+			due, err := oldestDue(ctx)
+			return map[string]float64{"": overdue(due)}, err
+		},
 	})
 }
 
-// WatchJobs has it read with each scrape for how long the oldest job of each kind has been due, in the whole deployment.
-func (m *Metrics) WatchJobs(next func(ctx context.Context, kind string) (time.Time, error), kinds []string) {
-	m.registry.MustRegister(dueCollector{
+// Jobs are the jobs of a store, as far as they are measured.
+type Jobs interface {
+	NextDue(ctx context.Context, kinds ...string) (map[string]time.Time, error)
+	CountParked(ctx context.Context) (map[string]int, error)
+}
+
+// WatchJobs has it read with each scrape, of each kind and in the whole deployment, for how long the oldest job has been due
+// and how many jobs are parked.
+func (m *Metrics) WatchJobs(jobs Jobs, kinds []string) {
+	m.registry.MustRegister(scraped{
 		desc:  prometheus.NewDesc("innsigli_job_oldest_due_seconds", "For how long the job of a kind has been due that has been waiting longest; 0: none is due.", []string{"kind"}, nil),
-		due:   next,
-		kinds: kinds,
+		label: true,
+		read: func(ctx context.Context) (map[string]float64, error) {
+			due, err := jobs.NextDue(ctx, kinds...)
+			ages := make(map[string]float64)
+			for _, kind := range kinds {
+				ages[kind] = overdue(due[kind])
+			}
+			return ages, err
+		},
+	}, scraped{
+		desc:  prometheus.NewDesc("innsigli_jobs_parked", "Jobs of a kind whose attempts have failed, and that wait for an operator (innsigli job).", []string{"kind"}, nil),
+		label: true,
+		read: func(ctx context.Context) (map[string]float64, error) {
+			parked, err := jobs.CountParked(ctx)
+			numbers := make(map[string]float64)
+			for _, kind := range kinds {
+				numbers[kind] = 0
+			}
+			for kind, n := range parked {
+				numbers[kind] = float64(n)
+			}
+			return numbers, err
+		},
 	})
 }
 
-// dueCollector tells for how long something has been due, of each kind if there are kinds.
-type dueCollector struct {
+// WatchRoom has the size of the store's file read with each scrape, and how many bytes of it are free.
+func (m *Metrics) WatchRoom(room func() (size, free int64, err error)) {
+	m.registry.MustRegister(scraped{
+		desc: prometheus.NewDesc("innsigli_store_file_bytes", "Size of the store's file, without documents.", nil, nil),
+		read: func(context.Context) (map[string]float64, error) {
+			size, _, err := room()
+			return map[string]float64{"": float64(size)}, err
+		},
+	}, scraped{
+		desc: prometheus.NewDesc("innsigli_store_file_free_bytes", "Bytes of the store's file that are free: it uses them again, and innsigli store compact gives them back.", nil, nil),
+		read: func(context.Context) (map[string]float64, error) {
+			_, free, err := room()
+			return map[string]float64{"": float64(free)}, err
+		},
+	})
+}
+
+// overdue is for how many seconds something has been due; the zero time never is.
+func overdue(since time.Time) float64 {
+	if since.IsZero() {
+		return 0
+	}
+	return max(0, time.Since(since)).Seconds()
+}
+
+// scraped is a metric that is read with each scrape, by the value of its label if it has one.
+type scraped struct {
 	desc  *prometheus.Desc
-	due   func(ctx context.Context, kind string) (time.Time, error)
-	kinds []string
+	label bool
+	read  func(ctx context.Context) (map[string]float64, error)
 }
 
 // Describe implements [prometheus.Collector].
-func (c dueCollector) Describe(ch chan<- *prometheus.Desc) { ch <- c.desc }
+func (s scraped) Describe(ch chan<- *prometheus.Desc) { ch <- s.desc }
 
 // Collect implements [prometheus.Collector].
-func (c dueCollector) Collect(ch chan<- prometheus.Metric) {
+func (s scraped) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	if c.kinds == nil {
-		c.collect(ctx, ch, "")
+	values, err := s.read(ctx)
+	if err != nil {
+		ch <- prometheus.NewInvalidMetric(s.desc, err)
 		return
 	}
-	for _, kind := range c.kinds {
-		if !c.collect(ctx, ch, kind, kind) {
-			return
+	for label, value := range values {
+		var labels []string
+		if s.label {
+			labels = append(labels, label)
 		}
+		ch <- prometheus.MustNewConstMetric(s.desc, prometheus.GaugeValue, value, labels...)
 	}
-}
-
-// collect reports whether the time of a kind could be read.
-func (c dueCollector) collect(ctx context.Context, ch chan<- prometheus.Metric, kind string, labels ...string) bool {
-	due, err := c.due(ctx, kind)
-	if err != nil && !errors.Is(err, storage.ErrNotFound) {
-		ch <- prometheus.NewInvalidMetric(c.desc, err)
-		return false
-	}
-	var age time.Duration
-	if err == nil && !due.IsZero() {
-		age = max(0, time.Since(due))
-	}
-	ch <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, age.Seconds(), labels...)
-	return true
 }

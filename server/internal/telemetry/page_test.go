@@ -28,6 +28,7 @@ func metricTable(t *testing.T) string {
 	m := NewMetrics()
 	m.WatchDeliveries(nil)
 	m.WatchJobs(nil, nil)
+	m.WatchRoom(nil)
 	descriptions := make(chan *prometheus.Desc, 1000)
 	m.registry.Describe(descriptions)
 	close(descriptions)

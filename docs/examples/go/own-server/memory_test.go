@@ -10,6 +10,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -372,6 +373,9 @@ func (a accounts) AddAccount(ctx context.Context, v account.Account) error {
 func (a accounts) UpdateAccount(ctx context.Context, v account.Account) error {
 	return change(ctx, a.memory, &a.data.accounts, v.ID, &v)
 }
+func (a accounts) DeleteAccount(ctx context.Context, id string) error {
+	return change(ctx, a.memory, &a.data.accounts, id, nil)
+}
 func (a accounts) Client(ctx context.Context, id string) (account.Client, error) {
 	return get(ctx, a.memory, &a.data.clients, id)
 }
@@ -404,6 +408,10 @@ func (a accounts) DeleteExpiredTokens(ctx context.Context, now time.Time, limit 
 func (a accounts) AddLine(ctx context.Context, l account.Line) error {
 	return add(ctx, a.memory, &a.data.lines, l.ID, l)
 }
+func (a accounts) DeleteLines(ctx context.Context, of string, limit int) (int, error) {
+	return removeFirst(ctx, a.memory, &a.data.lines, limit, func(l account.Line) string { return l.ID },
+		func(l account.Line) bool { return l.Account == of }, func(x, y account.Line) int { return x.At.Compare(y.At) })
+}
 func (a accounts) Lines(ctx context.Context, of string, from, to time.Time) iter.Seq2[account.Line, error] {
 	all, err := list(ctx, a.memory, &a.data.lines, func(l account.Line) bool { return l.Account == of && !l.At.Before(from) && l.At.Before(to) })
 	slices.SortStableFunc(all, func(x, y account.Line) int { return x.At.Compare(y.At) })
@@ -420,6 +428,9 @@ func (s signals) AddSignal(ctx context.Context, v busysignal.Signal) error {
 }
 func (s signals) UpdateSignal(ctx context.Context, v busysignal.Signal) error {
 	return change(ctx, s.memory, &s.data.signals, v.ID, &v)
+}
+func (s signals) DeleteSignal(ctx context.Context, id string) error {
+	return change(ctx, s.memory, &s.data.signals, id, nil)
 }
 func (s signals) DeleteUnusedSignals(ctx context.Context, lastUse time.Time, limit int) (int, error) {
 	return removeFirst(ctx, s.memory, &s.data.signals, limit, func(v busysignal.Signal) string { return v.ID },
@@ -501,7 +512,7 @@ type users struct{ *memory }
 
 func (u users) taken(ctx context.Context, v sandbox.User) error {
 	same, err := list(ctx, u.memory, &u.data.users, func(o sandbox.User) bool {
-		return o.Account == v.Account && o.ID != v.ID && (idp.NormalKennitala(o.Kennitala) == idp.NormalKennitala(v.Kennitala) || o.Phone == v.Phone)
+		return o.Account == v.Account && o.ID != v.ID && (idp.NormalizeKennitala(o.Kennitala) == idp.NormalizeKennitala(v.Kennitala) || o.Phone == v.Phone)
 	})
 	if err == nil && len(same) > 0 {
 		err = storage.ErrExists
@@ -530,8 +541,17 @@ func (u users) User(ctx context.Context, of, id string) (sandbox.User, error) {
 }
 func (u users) UserByKennitala(ctx context.Context, of, kennitala string) (sandbox.User, error) {
 	return first(list(ctx, u.memory, &u.data.users, func(v sandbox.User) bool {
-		return v.Account == of && idp.NormalKennitala(v.Kennitala) == kennitala
+		return v.Account == of && idp.NormalizeKennitala(v.Kennitala) == kennitala
 	}))
+}
+func (u users) DeleteUser(ctx context.Context, of, id string) error {
+	if u.joined(ctx) == nil {
+		return storage.ErrNoTx
+	}
+	if _, err := u.User(ctx, of, id); err != nil {
+		return err
+	}
+	return change(ctx, u.memory, &u.data.users, id, nil)
 }
 func (u users) UserByPhone(ctx context.Context, of, phone string) (sandbox.User, error) {
 	return first(list(ctx, u.memory, &u.data.users, func(v sandbox.User) bool { return v.Account == of && v.Phone == phone }))
@@ -600,6 +620,19 @@ func (w webhooks) DeleteAttempts(ctx context.Context, before time.Time, limit in
 	})
 	for _, key := range keys {
 		if n < limit && rows[key].value().At.Before(before) {
+			err = errors.Join(err, put(ctx, w.memory, &w.data.attempts, key, nil))
+			n++
+		}
+	}
+	return n, err
+}
+func (w webhooks) DeleteAttemptsOf(ctx context.Context, subscription string, limit int) (n int, err error) {
+	if w.joined(ctx) == nil {
+		return 0, storage.ErrNoTx
+	}
+	rows := seen(ctx, w.memory, &w.data.attempts)
+	for key := range rows {
+		if n < limit && rows[key].value().Subscription == subscription {
 			err = errors.Join(err, put(ctx, w.memory, &w.data.attempts, key, nil))
 			n++
 		}
@@ -675,6 +708,37 @@ func (s processes) Unopened(ctx context.Context, until time.Time, limit int) ([]
 		return !p.UnopenedUntil().IsZero() && !p.UnopenedUntil().After(until)
 	})
 	slices.SortStableFunc(all, func(x, y portal.Process) int { return x.UnopenedUntil().Compare(y.UnopenedUntil()) })
+	return atMost(all, limit), err
+}
+func (s processes) ListProcesses(ctx context.Context, of portal.Listing, after portal.Position, limit int) ([]portal.Process, error) {
+	place := func(p portal.Process) portal.Position { return portal.Position{CreatedAt: p.CreatedAt, ID: p.ID} }
+	order := func(x, y portal.Position) int {
+		return cmp.Or(x.CreatedAt.Compare(y.CreatedAt), cmp.Compare(x.ID, y.ID))
+	}
+	all, err := list(ctx, s.memory, &s.data.processes, func(p portal.Process) bool {
+		return p.Account == of.Account && p.Origin == of.Origin && (of.Status == "" || p.NotedStatus() == of.Status) && order(place(p), after) > 0
+	})
+	slices.SortFunc(all, func(x, y portal.Process) int { return order(place(x), place(y)) })
+	return atMost(all, limit), err
+}
+func (s processes) Overdue(ctx context.Context, before time.Time) iter.Seq2[portal.Process, error] {
+	all, err := list(ctx, s.memory, &s.data.processes, func(p portal.Process) bool {
+		return p.NotedStatus() == portal.Waiting && p.WaitsUntil().Before(before)
+	})
+	slices.SortStableFunc(all, func(x, y portal.Process) int { return x.WaitsUntil().Compare(y.WaitsUntil()) })
+	return sequence(all, err)
+}
+func (s processes) Ended(ctx context.Context, before time.Time, limit int) ([]portal.Process, error) {
+	ended := func(p portal.Process) time.Time {
+		if p.EndedAt.IsZero() {
+			return p.CreatedAt
+		}
+		return p.EndedAt
+	}
+	all, err := list(ctx, s.memory, &s.data.processes, func(p portal.Process) bool {
+		return p.NotedStatus() != portal.Waiting && ended(p).Before(before)
+	})
+	slices.SortStableFunc(all, func(x, y portal.Process) int { return ended(x).Compare(ended(y)) })
 	return atMost(all, limit), err
 }
 func (s processes) CreateKey(ctx context.Context, k portal.Key) error {
@@ -779,7 +843,7 @@ func (j jobs) Enqueue(ctx context.Context, all ...storage.Job) error {
 				continue
 			}
 		}
-		one.ID, one.Attempt = uuid.NewString(), 0
+		one.ID, one.Attempt = uuid.NewString(), 0 // all else is stored as it is
 		if err := add(ctx, j.memory, &j.data.jobs, one.ID, leased{Job: one}); err != nil {
 			return err
 		}
@@ -800,7 +864,7 @@ func (j jobs) Claim(ctx context.Context, kind string, now time.Time, limit, perG
 	for _, one := range all {
 		if one.Until.After(now) {
 			inWork[one.Group]++
-		} else if !one.Due.After(now) {
+		} else if !one.Due.After(now) && !one.Parked {
 			waiting[one.Group] = append(waiting[one.Group], one)
 		}
 	}
@@ -866,13 +930,60 @@ func (j jobs) FinishAll(ctx context.Context, leases []storage.Lease) (finished [
 }
 
 func (j jobs) Retry(ctx context.Context, l storage.Lease, due time.Time) error {
+	return j.giveBack(ctx, l, func(one *leased) { one.Due = due })
+}
+
+func (j jobs) Fail(ctx context.Context, l storage.Lease, f storage.Failure) error {
+	return j.giveBack(ctx, l, func(one *leased) {
+		one.Failures++
+		one.LastError, one.FailedAt, one.Due, one.Parked = f.Error, f.At, f.Due, f.Due.IsZero()
+		if one.Parked {
+			one.Due = f.At
+		}
+	})
+}
+
+// giveBack ends a lease and changes its job.
+func (j jobs) giveBack(ctx context.Context, l storage.Lease, change func(*leased)) error {
 	one, err := j.held(ctx, l)
 	if err != nil {
 		return err
 	}
-	one.Token, one.Until, one.Due = "", time.Time{}, due
+	one.Token, one.Until = "", time.Time{}
+	change(&one)
 	j.joined(ctx).jobs = true
 	return put(ctx, j.memory, &j.data.jobs, one.ID, &one)
+}
+
+func (j jobs) Extend(ctx context.Context, leases []storage.Lease, until time.Time) (extended []bool, err error) {
+	if j.joined(ctx) == nil {
+		return nil, storage.ErrNoTx
+	}
+	for _, l := range leases {
+		one, err := j.held(ctx, l)
+		if err == nil {
+			one.Until = until
+			err = put(ctx, j.memory, &j.data.jobs, one.ID, &one)
+		}
+		if err != nil && !errors.Is(err, storage.ErrLeaseLost) {
+			return nil, err
+		}
+		extended = append(extended, err == nil)
+	}
+	return extended, nil
+}
+
+func (j jobs) ReleaseAll(ctx context.Context) error {
+	all, err := list(ctx, j.memory, &j.data.jobs, func(o leased) bool { return o.Token != "" })
+	if j.joined(ctx) == nil {
+		err = storage.ErrNoTx
+	}
+	for _, one := range all {
+		if err == nil {
+			err = j.giveBack(ctx, storage.Lease{Job: one.Job, Token: one.Token}, func(*leased) {})
+		}
+	}
+	return err
 }
 
 func (j jobs) drop(ctx context.Context, wanted func(leased) bool) error {
@@ -888,19 +999,71 @@ func (j jobs) DropUnique(ctx context.Context, kind, unique string) error {
 	return j.drop(ctx, func(o leased) bool { return o.Kind == kind && o.Unique == unique && unique != "" })
 }
 
-func (j jobs) NextDue(ctx context.Context, kind string) (due time.Time, err error) {
-	all, err := list(ctx, j.memory, &j.data.jobs, func(o leased) bool { return o.Kind == kind })
+func (j jobs) NextDue(ctx context.Context, kinds ...string) (map[string]time.Time, error) {
+	all, err := list(ctx, j.memory, &j.data.jobs, func(o leased) bool { return !o.Parked && slices.Contains(kinds, o.Kind) })
+	next := make(map[string]time.Time)
 	for _, one := range all {
 		at := one.Due
-		if one.Until.After(at) {
+		if one.Token != "" {
 			at = one.Until
 		}
-		if due.IsZero() || at.Before(due) {
-			due = at
+		if soonest, there := next[one.Kind]; !there || at.Before(soonest) {
+			next[one.Kind] = at
 		}
 	}
-	if err == nil && len(all) == 0 {
-		err = storage.ErrNotFound
+	return next, err
+}
+
+func (l leased) stored() storage.StoredJob {
+	return storage.StoredJob{Job: l.Job, LeasedUntil: l.Until}
+}
+
+func (j jobs) Job(ctx context.Context, id string) (storage.StoredJob, error) {
+	one, err := get(ctx, j.memory, &j.data.jobs, id)
+	return one.stored(), err
+}
+
+func (j jobs) List(ctx context.Context, q storage.JobQuery) (some []storage.StoredJob, err error) {
+	all, err := list(ctx, j.memory, &j.data.jobs, func(o leased) bool { return o.ID > q.After && q.Selects(o.stored()) })
+	slices.SortFunc(all, func(a, b leased) int { return strings.Compare(a.ID, b.ID) })
+	for _, one := range all[:max(0, min(len(all), q.Limit))] {
+		some = append(some, one.stored())
 	}
-	return due, err
+	return some, err
+}
+
+func (j jobs) CountParked(ctx context.Context) (map[string]int, error) {
+	all, err := list(ctx, j.memory, &j.data.jobs, func(o leased) bool { return o.Parked })
+	parked := make(map[string]int)
+	for _, one := range all {
+		parked[one.Kind]++
+	}
+	return parked, err
+}
+
+func (j jobs) RetryNow(ctx context.Context, id string, now time.Time) error {
+	tx := j.joined(ctx)
+	if tx == nil {
+		return storage.ErrNoTx
+	}
+	one, err := get(ctx, j.memory, &j.data.jobs, id)
+	if err != nil {
+		return err
+	}
+	if one.stored().State(now) == storage.JobInWork {
+		return storage.ErrInWork
+	}
+	one.Due, one.Token, one.Until, one.Failures, one.Parked = now, "", time.Time{}, 0, false
+	tx.jobs = true
+	return put(ctx, j.memory, &j.data.jobs, id, &one)
+}
+
+func (j jobs) Remove(ctx context.Context, id string) error {
+	if j.joined(ctx) == nil {
+		return storage.ErrNoTx
+	}
+	if _, err := get(ctx, j.memory, &j.data.jobs, id); err != nil {
+		return err
+	}
+	return put(ctx, j.memory, &j.data.jobs, id, nil)
 }

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/innsigli/innsigli/server"
+	"github.com/innsigli/innsigli/server/config"
+	"github.com/innsigli/innsigli/server/operator"
+)
+
+type signingCommand struct {
+	Complete signingComplete `cmd:"" help:"Complete the signature of a request whose timestamp or revocation data was not available in time."`
+}
+
+func (signingCommand) Help() string {
+	return "Example: innsigli signing complete 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 -o contract.pdf --store bolt:innsigli.db"
+}
+
+type signingComplete struct {
+	storeFlag
+	config.CommandFlags
+	Request string `arg:"" help:"ID of the request: its pollingId."`
+	Out     string `short:"o" required:"" placeholder:"FILE" help:"File to write. It is replaced, and only its owner can read it."`
+}
+
+func (signingComplete) Help() string {
+	return "A request whose timestamp authority, OCSP responder or CRL does not answer in time ends with InternalError. The value that the person signed with is kept as long as ended requests are ([retention]). This command puts it into the document, with the timestamps and revocation data of the level that the client asked for, and writes the signed document to FILE. A lower level is never written. The person is not asked again.\n\n" +
+		"The request stays failed: the client has been told so, and gets no document. No signature is counted. The evidence log gets an entry, signature.recovered. The command may be repeated.\n\n" +
+		"The signature of a participant of a signing process does not come into the document of the process, because the participant was told that it failed, and may have signed again or declined since. FILE is the document that the participant signed, with this signature.\n\n" +
+		"A server that runs on a store of the form bolt:PATH does this with its own configuration. In any other case the command needs --environment, --config and --master-key-file of the servers.\n\n" +
+		"Example: innsigli signing complete 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 -o contract.pdf --store bolt:innsigli.db\n\n" +
+		"Example: innsigli signing complete 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 -o contract.pdf --store postgres://innsigli@db.example/innsigli --master-key-file master.key --config innsigli.toml"
+}
+
+func (c signingComplete) Run(ctx context.Context, s streams, known variables) error {
+	write := func(o operator.Operator) error { return c.write(ctx, o) }
+	err := c.operateOr(ctx, write, func(config.Store) error { return c.withConfiguration(ctx, known, write) })
+	if err == nil {
+		fmt.Fprintf(s.stderr, "Wrote %s. The request stays failed.\n", c.Out)
+	}
+	return err
+}
+
+// withConfiguration calls f on the store, which this program opens as a server of the configuration does.
+func (c signingComplete) withConfiguration(ctx context.Context, known variables, f func(operator.Operator) error) (err error) {
+	conf, faults := config.Read(c.Flags(c.Store), os.Environ(), known)
+	if err := faults.Err(); err != nil {
+		return err
+	}
+	d, err := conf.OpenForCommand(ctx, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	requests, err := server.NewSigning(ctx, d.Server)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, requests.Close(ctx)) }()
+	return f(operator.New(d.Server.Backend, operator.Options{Signing: requests}))
+}
+
+// write writes the document to the file, whole or not at all.
+func (c signingComplete) write(ctx context.Context, o operator.Operator) error {
+	content, document := io.Pipe()
+	completed := make(chan error, 1)
+	go func() {
+		err := o.CompleteSigning(ctx, c.Request, document)
+		document.CloseWithError(err)
+		completed <- err
+	}()
+	writing := writeAs(c.Out, 0o600, content)
+	content.CloseWithError(writing)
+	if err := <-completed; err != nil {
+		return err
+	}
+	return writing
+}

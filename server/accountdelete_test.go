@@ -1,0 +1,461 @@
+package server
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"go.etcd.io/bbolt"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/idp"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
+	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/server/operator"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/bolt"
+	"github.com/innsigli/innsigli/storage/postgres"
+	"github.com/innsigli/innsigli/webhook/delivery"
+)
+
+// store is a store whose whole content a test can search.
+type store struct {
+	operator.Store
+	buckets storage.Buckets // nil: there are none
+	dump    func(t *testing.T) map[string][]byte
+}
+
+// stores opens a store of each backend.
+var stores = map[string]func(t *testing.T) store{"bolt": boltStore, "postgres": postgresStore}
+
+func boltStore(t *testing.T) store {
+	t.Helper()
+	db, err := bolt.Open(filepath.Join(t.TempDir(), "store.db"), bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return store{Store: db, dump: func(t *testing.T) map[string][]byte {
+		t.Helper()
+		var archive bytes.Buffer
+		if err := db.Backup(t.Context(), &archive); err != nil {
+			t.Fatal(err)
+		}
+		content := make(map[string][]byte)
+		for files := tar.NewReader(&archive); ; {
+			header, err := files.Next()
+			if err == io.EOF {
+				return content
+			}
+			text, readErr := io.ReadAll(files)
+			if err := errors.Join(err, readErr); err != nil {
+				t.Fatal(err)
+			}
+			if filepath.Ext(header.Name) != ".db" {
+				content["documents"] = append(append(content["documents"], header.Name...), text...)
+				continue
+			}
+			copied := filepath.Join(t.TempDir(), "copy.db")
+			if err := os.WriteFile(copied, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			dumpBolt(t, copied, content)
+		}
+	}}
+}
+
+// dumpBolt reads the keys and values of all buckets.
+func dumpBolt(t *testing.T, path string, content map[string][]byte) {
+	t.Helper()
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	err = db.View(func(tx *bbolt.Tx) error {
+		return tx.ForEach(func(name []byte, b *bbolt.Bucket) error {
+			return dumpBucket(string(name), b, content)
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func dumpBucket(name string, b *bbolt.Bucket, content map[string][]byte) error {
+	return b.ForEach(func(k, v []byte) error {
+		content[name] = append(append(append(content[name], k...), v...), '\n')
+		if v == nil {
+			return dumpBucket(name, b.Bucket(k), content)
+		}
+		return nil
+	})
+}
+
+func postgresStore(t *testing.T) store {
+	t.Helper()
+	url := postgrestest.Database(t)
+	if _, _, err := postgres.Migrate(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	db, err := postgres.Open(t.Context(), url, postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return store{Store: db, buckets: db.Buckets(), dump: func(t *testing.T) map[string][]byte {
+		t.Helper()
+		conn, err := pgx.Connect(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close(context.Background())
+		rows, err := conn.Query(t.Context(), "SELECT relname::text FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'")
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			t.Fatal(err)
+		}
+		content := make(map[string][]byte)
+		for _, table := range tables {
+			var text bytes.Buffer
+			if _, err := conn.PgConn().CopyTo(t.Context(), &text, "COPY "+table+" TO STDOUT"); err != nil {
+				t.Fatal(err)
+			}
+			content[table] = text.Bytes()
+		}
+		return content
+	}}
+}
+
+// belongings is an account with something of everything. All that belongs to it and can be told apart from what is
+// another's has the account's ID, or one of the marks, in it.
+type belongings struct {
+	account string
+	marks   []string
+}
+
+// someAccount makes an account whose signing request is in a phase.
+func someAccount(t *testing.T, s store, name string, phase signing.Phase) belongings {
+	t.Helper()
+	accounts := account.New(s.Accounts(), s, account.Options{})
+	a, err := accounts.CreateAccount(t.Context(), "Account "+name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, secret, err := accounts.CreateClient(t.Context(), a.ID, "Client "+name, account.Scopes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := accounts.Issue(t.Context(), client.ID, secret, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := accounts.SetAdmins(t.Context(), a.ID, []string{name + "@admin.example"}); err != nil {
+		t.Fatal(err)
+	}
+	document := func(of string) string {
+		ref, err := s.Documents().Create(t.Context(), strings.NewReader("document "+of+" of "+name), 1<<10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ref.ID
+	}
+	ofProcess, ofWeb, ofRequest := document("process"), document("web"), document("request")
+	id := func(what string) string { return what + " of " + name }
+	now := now()
+	processOf := func(id, document string, origin portal.Origin) portal.Process {
+		one := invited("participant "+id, portal.Signer)
+		one.Link.Hash = []byte("hash " + id)
+		return portal.Process{ID: id, Account: a.ID, Origin: origin, CreatedAt: now, FileName: id + ".pdf", Document: document, Participants: []portal.Participant{one}}
+	}
+	signed := processOf(id("process"), ofProcess, portal.API)
+	signed.Turn, signed.Turns = &portal.Turn{Number: 1, Participant: signed.Participants[0].ID, Request: id("order"), Since: now}, 1
+	job := func(kind, group, unique, payload string) storage.Job {
+		return storage.Job{Kind: kind, Group: group, Unique: unique, Due: now.Add(time.Hour), Payload: []byte(payload)}
+	}
+	err = s.InTx(t.Context(), func(ctx context.Context) error {
+		var failed []error
+		for _, one := range []string{ofProcess, ofWeb, ofRequest} {
+			failed = append(failed, s.Documents().Keep(ctx, one))
+		}
+		for _, p := range []portal.Process{signed, processOf(id("web process"), ofWeb, portal.Web)} {
+			failed = append(failed, s.Processes().CreateProcess(ctx, p))
+		}
+		hook := delivery.Subscription{ID: id("subscription"), Account: a.ID, URL: "https://" + name + ".example/", EventTypes: []string{"process.completed"}, Active: true, Secret: []byte("secret of " + name)}
+		for i := range 250 {
+			at := now.Add(time.Duration(i) * time.Millisecond)
+			failed = append(failed,
+				s.Webhooks().AddAttempt(ctx, delivery.Attempt{Subscription: hook.ID, Event: id("event"), At: at}),
+				s.Accounts().AddLine(ctx, account.Line{ID: fmt.Sprint(id("line "), i), Account: a.ID, API: account.PortalAPI, At: now.AddDate(0, -i%3, 0), Free: i < 3}),
+			)
+		}
+		failed = append(failed,
+			s.Accounts().AddLine(ctx, account.Line{ID: id("line"), Account: a.ID, API: account.SigningAPI, At: now}),
+			s.Processes().CreateKey(ctx, portal.Key{Client: client.ID, Value: id("key"), CreatedAt: now, Process: signed.ID}),
+			s.Requests().CreateRequest(ctx, signing.Request{
+				ID: id("order"), Account: a.ID, CreatedAt: now, Phase: signing.Waiting, Document: ofProcess, Expires: now.Add(time.Hour),
+				Order: signed.ID + "/" + signed.Participants[0].ID + "/1", Person: idp.Person{Kennitala: "0101302989"},
+			}),
+			s.Requests().CreateRequest(ctx, signing.Request{
+				ID: id("request"), Account: a.ID, CreatedAt: now, Phase: phase, Document: ofRequest, Expires: now.Add(time.Hour), BusySignal: id("signal"),
+				Key: &signing.IdempotencyKey{Client: client.ID, Key: id("request key")},
+			}),
+			s.BusySignals().AddSignal(ctx, busysignal.Signal{ID: id("signal"), Account: a.ID, CreatedAt: now, UsedAt: now, Holder: &busysignal.Holder{ID: id("request"), Since: now}}),
+			s.Sandbox().CreateUser(ctx, sandbox.User{ID: id("user"), Account: a.ID, FullName: id("full name"), Kennitala: "0101302989", Phone: "5550101", Certificate: []byte{1}, Key: []byte{1}}),
+			s.Webhooks().CreateSubscription(ctx, hook, 10),
+			s.Webhooks().AddDropped(ctx, delivery.Dropped{Subscription: hook.ID, Event: id("dropped event"), At: now, Body: []byte(`{}`)}),
+			s.Jobs().Enqueue(ctx,
+				job("webhook.event", a.ID, "", "{}"), job("webhook.delivery", hook.ID, "", id("delivery")), job("process.mail", signed.ID, "", id("mail")),
+				job("signing.drive", a.ID, id("order"), "{}"), job("mail.message", "", id("message"), "about "+hook.ID)),
+			s.EvidenceLog().Record(ctx, storage.Entry{Subject: signed.ID, Account: a.ID, Kind: "process.created", At: now, Facts: json.RawMessage(`{}`)}),
+		)
+		return errors.Join(failed...)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.buckets != nil {
+		if _, _, err := s.buckets.Draw(t.Context(), "of nobody", storage.Rate{PerSecond: 1, Burst: 1}, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return belongings{a.ID, []string{a.ID, client.ID, " of " + name, name + "@admin", name + ".example", "Account " + name, "Client " + name}}
+}
+
+// tablesWith are the tables and buckets that have one of the marks in them, in any writing.
+func tablesWith(content map[string][]byte, marks []string) (tables []string) {
+	for table, text := range content {
+		if slices.ContainsFunc(marks, func(mark string) bool {
+			return bytes.Contains(text, []byte(mark)) || bytes.Contains(text, []byte(hex.EncodeToString([]byte(mark))))
+		}) {
+			tables = append(tables, table)
+		}
+	}
+	slices.Sort(tables)
+	return tables
+}
+
+// evidenceTables are where the evidence log is.
+var evidenceTables = map[string][]string{
+	"bolt": {"evidence", "evidence.subject"}, "bolt folder": {"evidence", "evidence.subject"}, "postgres": {"evidence"},
+}
+
+// whatThereIs is the content of an account of [someAccount]. The mail of a process goes with that.
+var whatThereIs = operator.AccountContent{
+	Clients: 1, Tokens: 1, Keys: 1, Processes: 2, Requests: 2, UnderWay: 2, Subscriptions: 1, Attempts: 250, Dropped: 1, Jobs: 4, Users: 1, Signals: 1, Lines: 251,
+}
+
+// An account that is deleted leaves nothing in any table, bucket or file but the evidence log, which has its statements. What
+// is another account's stays.
+func TestDeletedAccountLeavesNothing(t *testing.T) {
+	for name, open := range stores {
+		t.Run(name, func(t *testing.T) {
+			s := open(t)
+			gone, stays := someAccount(t, s, "gone", signing.Waiting), someAccount(t, s, "stays", signing.Waiting)
+			o := operator.New(s.Store, operator.Options{})
+			before := tablesWith(s.dump(t), gone.marks)
+			other := tablesWith(s.dump(t), stays.marks)
+
+			dry := deleted(t, o, gone.account, operator.Deletion{DryRun: true})
+			if d := cmp.Diff(whatThereIs, dry); d != "" {
+				t.Errorf("dry run: %s", d)
+			}
+			if d := cmp.Diff(before, tablesWith(s.dump(t), gone.marks)); d != "" {
+				t.Errorf("a dry run changed something: %s", d)
+			}
+			err := o.DeleteAccount(t.Context(), gone.account, operator.Deletion{}, func(operator.AccountContent) error { return nil })
+			if err == nil || !strings.Contains(err.Error(), "2 signing requests that are under way") {
+				t.Errorf("without force: %v", err)
+			}
+			if d := cmp.Diff(before, tablesWith(s.dump(t), gone.marks)); d != "" {
+				t.Errorf("the refusal changed something: %s", d)
+			}
+
+			done := deleted(t, o, gone.account, operator.Deletion{Force: true})
+			done.Requests, done.UnderWay, done.Jobs = whatThereIs.Requests, whatThereIs.UnderWay, whatThereIs.Jobs // some go with their processes
+			if d := cmp.Diff(whatThereIs, done); d != "" {
+				t.Errorf("deletion: %s", d)
+			}
+			if d := cmp.Diff(evidenceTables[name], tablesWith(s.dump(t), gone.marks)); d != "" {
+				t.Errorf("what is left: %s", d)
+			}
+			if d := cmp.Diff(other, tablesWith(s.dump(t), stays.marks)); d != "" {
+				t.Errorf("what is another's: %s", d)
+			}
+			if d := cmp.Diff(whatThereIs, deleted(t, o, stays.account, operator.Deletion{DryRun: true})); d != "" {
+				t.Errorf("what is another's: %s", d)
+			}
+			keptEvidence(t, s, gone)
+			err = o.DeleteAccount(t.Context(), gone.account, operator.Deletion{}, func(operator.AccountContent) error { return nil })
+			if err == nil || !strings.Contains(err.Error(), "there is no account") {
+				t.Errorf("a second time: %v", err)
+			}
+		})
+	}
+}
+
+// keptEvidence fails the test unless the evidence log has what happened in the account and what it owes.
+func keptEvidence(t *testing.T, s store, of belongings) {
+	t.Helper()
+	var kinds []string
+	signatures := 0
+	entries, err := s.EvidenceLog().EntriesAfter(t.Context(), 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Account != of.account {
+			continue
+		}
+		if kinds = append(kinds, e.Kind); e.Kind == "account.statement" {
+			var facts struct {
+				Name   string
+				Months []struct{ SigningAPI, PortalAPI, Free, Price, Amount int }
+			}
+			if err := json.Unmarshal(e.Facts, &facts); err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range facts.Months {
+				signatures += m.SigningAPI + m.PortalAPI
+				if m.Amount != m.Price*(m.SigningAPI+m.PortalAPI-m.Free) {
+					t.Errorf("%+v", m)
+				}
+			}
+			if facts.Name != "Account gone" || len(facts.Months) != 3 {
+				t.Errorf("the statement is %s", e.Facts)
+			}
+		}
+	}
+	for _, want := range []string{"process.created", "process.deleted", "account.closed", "account.statement", "account.deleted"} {
+		if !slices.Contains(kinds, want) {
+			t.Errorf("the evidence log has no %s: %v", want, kinds)
+		}
+	}
+	if signatures != whatThereIs.Lines {
+		t.Errorf("the statements have %d signatures", signatures)
+	}
+}
+
+// deleted deletes an account, or counts.
+func deleted(t *testing.T, o *operator.Service, id string, how operator.Deletion) (done operator.AccountContent) {
+	t.Helper()
+	err := o.DeleteAccount(t.Context(), id, how, func(so operator.AccountContent) error { done = so; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done
+}
+
+// breaking is a store in which all transactions fail after some, as if the program had died.
+type breaking struct {
+	*bolt.DB
+	left int // how many go well; less than 0: all
+}
+
+var errBroken = errors.New("broken off")
+
+func (b *breaking) InTx(ctx context.Context, fn func(context.Context) error) error {
+	if b.left == 0 {
+		return errBroken
+	}
+	b.left--
+	return b.DB.InTx(ctx, fn)
+}
+
+// A deletion that breaks off before any of its transactions goes on when it is called again, and leaves nothing.
+func TestDeletionOfAnAccountGoesOn(t *testing.T) {
+	for n := 0; ; n++ {
+		s := boltStore(t)
+		b := &breaking{s.Store.(*bolt.DB), -1}
+		gone := someAccount(t, s, "gone", signing.Signed)
+		b.left = n
+		o := operator.New(b, operator.Options{})
+		how := operator.Deletion{Force: true}
+		err := o.DeleteAccount(t.Context(), gone.account, how, func(operator.AccountContent) error { return nil })
+		whole := err == nil
+		if !whole {
+			if !errors.Is(err, errBroken) {
+				t.Fatal(err)
+			}
+			b.left = -1
+			deleted(t, o, gone.account, how)
+		}
+		if d := cmp.Diff(evidenceTables["bolt"], tablesWith(s.dump(t), gone.marks)); d != "" {
+			t.Errorf("after %d transactions: %s", n, d)
+		}
+		keptEvidence(t, s, gone)
+		if whole {
+			t.Logf("figure: the deletion of an account has %d transactions", n)
+			return
+		}
+	}
+}
+
+// What has ended, whatever became of it, is not in the way of a deletion.
+func TestAccountWithoutSignaturesUnderWay(t *testing.T) {
+	s := boltStore(t)
+	for _, phase := range []signing.Phase{signing.Failed, signing.Ended} {
+		of := someAccount(t, s, string(phase), phase)
+		o := operator.New(s.Store, operator.Options{})
+		err := s.InTx(t.Context(), func(ctx context.Context) error { return s.Requests().DeleteRequest(ctx, "order of "+string(phase)) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if done := deleted(t, o, of.account, operator.Deletion{}); done.UnderWay != 0 || done.Requests != 1 {
+			t.Errorf("%s: %+v", phase, done)
+		}
+	}
+}
+
+// A closed account has no new client and no new process, and its tokens do not work any more.
+func TestClosedAccount(t *testing.T) {
+	s := boltStore(t)
+	accounts := account.New(s.Accounts(), s, account.Options{})
+	a, err := accounts.CreateAccount(t.Context(), "Example Ltd.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, secret, err := accounts.CreateClient(t.Context(), a.ID, "a client", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := accounts.Issue(t.Context(), client.ID, secret, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := accounts.Close(t.Context(), a.ID, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, authenticated := accounts.Authenticate(t.Context(), token.Value)
+	_, issued := accounts.Issue(t.Context(), client.ID, secret, nil)
+	_, _, created := accounts.CreateClient(t.Context(), a.ID, "another", nil)
+	_, terms := accounts.Terms(t.Context(), a.ID)
+	for _, test := range []struct{ got, want error }{
+		{authenticated, account.ErrInvalidToken}, {issued, account.ErrInvalidClient}, {created, account.ErrClosed}, {terms, account.ErrClosed},
+		{accounts.Close(t.Context(), "none", nil), account.ErrNotFound},
+	} {
+		if !errors.Is(test.got, test.want) {
+			t.Errorf("%v, want %v", test.got, test.want)
+		}
+	}
+}

@@ -1,0 +1,519 @@
+package operator
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/webhook/delivery"
+)
+
+// Deletion is how [Operator.DeleteAccount] works. The zero value deletes, and refuses to while a signature is under way.
+type Deletion struct {
+	DryRun bool // count what would be deleted, and change nothing
+	Force  bool // end signing requests that are under way, as the deletion of a process does
+}
+
+// AccountContent is how many records belong to an account. Documents go with their processes and requests.
+type AccountContent struct {
+	Clients       int `json:"clients"`
+	Tokens        int `json:"tokens"`
+	Keys          int `json:"idempotencyKeys"` // of the creation of processes
+	Processes     int `json:"processes"`
+	Requests      int `json:"requests"` // signing requests, also those that have ended
+	UnderWay      int `json:"underWay"` // of the requests: without a result, or with one that was not delivered
+	Subscriptions int `json:"subscriptions"`
+	Attempts      int `json:"attempts"` // at deliveries to the subscriptions
+	Dropped       int `json:"dropped"`  // events that were given up
+	Jobs          int `json:"jobs"`
+	Users         int `json:"sandboxUsers"`
+	Signals       int `json:"busySignals"`
+	Lines         int `json:"ledgerLines"`
+}
+
+// The kinds of entries in the evidence log about an account, whose ID is their subject. The statements keep what the
+// account owes, which bookkeeping needs when its ledger is gone.
+const (
+	closedEntry    = "account.closed"    // no facts
+	statementEntry = "account.statement" // facts: statementFacts
+	deletedEntry   = "account.deleted"   // no facts
+)
+
+// statementFacts are the signatures of an account by month. Amounts are in króna, without value-added tax.
+type statementFacts struct {
+	Name   string       `json:"name"`
+	Months []monthFacts `json:"months"`
+}
+
+type monthFacts struct {
+	Month   string `json:"month"` // such as 2026-11
+	Signing int    `json:"signingApi"`
+	Portal  int    `json:"portalApi"`
+	Free    int    `json:"free"`
+	Price   int    `json:"price"`
+	Amount  int    `json:"amount"`
+}
+
+const (
+	// deleteBatch is how many records one transaction deletes. Processes and signing requests have one each.
+	deleteBatch = 100
+	// mostPasses bounds how often the deletion finds that something was added since it looked.
+	mostPasses = 10
+)
+
+// lists are the lists of a store over all accounts, as *bolt.DB and *postgres.DB have them.
+type lists interface {
+	AllTokens(ctx context.Context) iter.Seq2[account.TokenRecord, error]
+	AllSignals(ctx context.Context) iter.Seq2[busysignal.Signal, error]
+	AllRequests(ctx context.Context) iter.Seq2[signing.Request, error]
+	AllJobs(ctx context.Context) iter.Seq2[storage.Job, error]
+	AllKeys(ctx context.Context) iter.Seq2[portal.Key, error]
+}
+
+// deletion is a call of DeleteAccount.
+type deletion struct {
+	*Service
+	lists
+	id       string
+	how      Deletion
+	done     AccountContent
+	progress func(AccountContent) error
+}
+
+// DeleteAccount implements [Operator]. The account is closed first, so that nothing new begins, and its record goes last, so
+// that the deletion can go on after a crash between any two transactions. What refers to a record goes before it.
+func (s *Service) DeleteAccount(ctx context.Context, id string, how Deletion, progress func(AccountContent) error) error {
+	l, ok := s.store.(lists)
+	if !ok {
+		return errors.New("the store cannot list what belongs to an account")
+	}
+	a, err := s.Account(ctx, id)
+	if errors.Is(err, account.ErrNotFound) {
+		return noAccount(id)
+	}
+	if err != nil {
+		return err
+	}
+	d := &deletion{Service: s, lists: l, id: id, how: how, progress: progress}
+	if !how.Force && !how.DryRun && a.ClosedAt.IsZero() {
+		if n, err := d.underWay(ctx); err != nil {
+			return err
+		} else if n > 0 {
+			return fmt.Errorf("account %s has %d signing requests that are under way or were not fetched yet: wait for their end, or use --force, which ends them", id, n)
+		}
+	}
+	if !how.DryRun {
+		err := s.Close(ctx, id, func(ctx context.Context) error { return d.record(ctx, closedEntry, struct{}{}) })
+		if err != nil {
+			return err
+		}
+	}
+	for range mostPasses {
+		before := d.done
+		if err := d.pass(ctx); err != nil || how.DryRun {
+			return err
+		}
+		if d.done != before { // calls that had begun before the account was closed may have added something since
+			continue
+		}
+		if gone, err := d.last(ctx); err != nil || gone {
+			return err
+		}
+	}
+	return fmt.Errorf("something is added to account %s all the time", id)
+}
+
+// underWay counts the signing requests of the account whose result is not known, or not delivered.
+func (d *deletion) underWay(ctx context.Context) (n int, err error) {
+	for r, err := range d.AllRequests(ctx) {
+		if err != nil {
+			return 0, err
+		}
+		if d.isUnderWay(r) {
+			n++
+		}
+	}
+	return n, nil
+}
+
+func (d *deletion) isUnderWay(r signing.Request) bool {
+	return r.Account == d.id && r.Phase != signing.Failed && r.Phase != signing.Ended
+}
+
+// pass deletes all but the account itself.
+func (d *deletion) pass(ctx context.Context) error {
+	for _, step := range []struct {
+		what string
+		do   func(context.Context) error
+	}{
+		{"idempotency keys", d.keys},
+		{"processes", d.processes},
+		{"signing requests", d.requests},
+		{"jobs", d.jobs},
+		{"webhook subscriptions", d.subscriptions},
+		{"jobs", d.jobs}, // of deliveries that were under way
+		{"busy signals", d.signals},
+		{"sandbox users", d.users},
+		{"the ledger", d.ledger},
+		{"tokens", d.tokens},
+		{"clients", d.clients},
+	} {
+		if d.how.DryRun && step.what == "jobs" {
+			d.done.Jobs = 0 // the second count is the same
+		}
+		if err := step.do(ctx); err != nil {
+			return fmt.Errorf("deleting %s of account %s: %w", step.what, d.id, err)
+		}
+	}
+	return d.progress(d.done)
+}
+
+// last deletes the account if nothing was added to it meanwhile, and reports whether it did.
+func (d *deletion) last(ctx context.Context) (gone bool, err error) {
+	err = d.store.InTx(ctx, func(ctx context.Context) error {
+		gone = false
+		if _, err := d.store.Accounts().Account(ctx, d.id); err != nil {
+			return err
+		}
+		clients, err := d.store.Accounts().Clients(ctx, d.id)
+		if err != nil || len(clients) > 0 {
+			return err
+		}
+		hooks, err := d.store.Webhooks().Subscriptions(ctx, d.id)
+		if err != nil || len(hooks) > 0 {
+			return err
+		}
+		users, err := d.store.Sandbox().Users(ctx, d.id)
+		if err != nil || len(users) > 0 {
+			return err
+		}
+		requests, err := d.store.Requests().Abandoned(ctx, d.id, now(ctx).Add(time.Hour), 1)
+		if err != nil || len(requests) > 0 {
+			return err
+		}
+		for _, origin := range origins {
+			left, err := d.store.Processes().ListProcesses(ctx, portal.Listing{Account: d.id, Origin: origin}, portal.Position{}, 1)
+			if err != nil || len(left) > 0 {
+				return err
+			}
+		}
+		if err := d.record(ctx, deletedEntry, struct{}{}); err != nil {
+			return err
+		}
+		gone = true
+		return d.store.Accounts().DeleteAccount(ctx, d.id)
+	})
+	return gone && err == nil, err
+}
+
+// record adds an entry about the account to the evidence log. It joins the transaction.
+func (d *deletion) record(ctx context.Context, kind string, facts any) error {
+	encoded, err := json.Marshal(facts)
+	if err != nil {
+		return err
+	}
+	return d.store.EvidenceLog().Record(ctx, storage.Entry{Subject: d.id, Account: d.id, Kind: kind, At: now(ctx), Facts: encoded})
+}
+
+// deleteFrom deletes the records of a list that are wanted, a batch in each transaction, and counts them. A dry run
+// counts them alone. Records that are gone already are no error.
+func deleteFrom[T any](ctx context.Context, d *deletion, list iter.Seq2[T, error], wanted func(T) bool, count *int, remove func(context.Context, T) error) error {
+	var some []T
+	flush := func() error {
+		if len(some) == 0 {
+			return nil
+		}
+		*count += len(some)
+		if !d.how.DryRun {
+			err := d.store.InTx(ctx, func(ctx context.Context) error {
+				for _, one := range some {
+					if err := remove(ctx, one); err != nil && !errors.Is(err, storage.ErrNotFound) {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		some = nil
+		return d.progress(d.done)
+	}
+	for one, err := range list {
+		if err != nil {
+			return err
+		}
+		if wanted(one) {
+			some = append(some, one)
+		}
+		if len(some) == deleteBatch {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// whole is a list that a store returns at once.
+func whole[T any](list []T, err error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for _, one := range list {
+			if !yield(one, nil) {
+				return
+			}
+		}
+		if err != nil {
+			var none T
+			yield(none, err)
+		}
+	}
+}
+
+func all[T any](T) bool { return true }
+
+// keys deletes the idempotency keys of the account's clients.
+func (d *deletion) keys(ctx context.Context) error {
+	clients, err := d.store.Accounts().Clients(ctx, d.id)
+	if err != nil {
+		return err
+	}
+	ours := make(map[string]bool)
+	for _, c := range clients {
+		ours[c.ID] = true
+	}
+	return deleteFrom(ctx, d, d.AllKeys(ctx), func(k portal.Key) bool { return ours[k.Client] }, &d.done.Keys,
+		func(ctx context.Context, k portal.Key) error {
+			return d.store.Processes().DeleteKey(ctx, k.Client, k.Value)
+		})
+}
+
+var origins = []portal.Origin{portal.API, portal.Web}
+
+// processes deletes the processes with their documents, links, mail and the signature that is under way.
+func (d *deletion) processes(ctx context.Context) error {
+	service, _ := d.removingBoth()
+	for _, origin := range origins {
+		for after := (portal.Position{}); ; {
+			page, err := d.store.Processes().ListProcesses(ctx, portal.Listing{Account: d.id, Origin: origin}, after, deleteBatch)
+			if err != nil {
+				return err
+			}
+			for _, p := range page {
+				if !d.how.DryRun {
+					if err := service.Remove(ctx, p.ID); err != nil && !errors.Is(err, portal.ErrNotFound) {
+						return err
+					}
+				}
+				d.done.Processes++
+				after = portal.Position{CreatedAt: p.CreatedAt, ID: p.ID}
+			}
+			if err := d.progress(d.done); err != nil {
+				return err
+			}
+			if len(page) < deleteBatch {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// requests deletes the signing requests with their documents, idempotency keys and jobs.
+func (d *deletion) requests(ctx context.Context) error {
+	_, service := d.removingBoth()
+	for r, err := range d.AllRequests(ctx) {
+		if err != nil {
+			return err
+		}
+		if r.Account != d.id {
+			continue
+		}
+		if d.done.Requests++; d.isUnderWay(r) {
+			d.done.UnderWay++
+		}
+		if !d.how.DryRun {
+			if err := service.Cancel(ctx, r.ID); err != nil {
+				return err
+			}
+		}
+		if d.done.Requests%deleteBatch == 0 {
+			if err := d.progress(d.done); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// jobs deletes the jobs that are the account's, its subscriptions' or about them, such as mail to its admins.
+func (d *deletion) jobs(ctx context.Context) error {
+	hooks, err := d.store.Webhooks().Subscriptions(ctx, d.id)
+	if err != nil {
+		return err
+	}
+	ids := []string{d.id}
+	for _, one := range hooks {
+		ids = append(ids, one.ID)
+	}
+	ours := func(j storage.Job) bool {
+		about := func(id string) bool { return bytes.Contains(j.Payload, []byte(id)) }
+		return slices.Contains(ids, j.Group) || j.Unique != "" && slices.ContainsFunc(ids, about)
+	}
+	return deleteFrom(ctx, d, d.AllJobs(ctx), ours, &d.done.Jobs, func(ctx context.Context, j storage.Job) error {
+		if j.Unique != "" {
+			return d.store.Jobs().DropUnique(ctx, j.Kind, j.Unique)
+		}
+		return d.store.Jobs().Drop(ctx, j.Kind, j.Group)
+	})
+}
+
+// subscriptions deletes the subscriptions with their log and what was given up. They are switched off first, which ends
+// deliveries that are under way.
+func (d *deletion) subscriptions(ctx context.Context) error {
+	service, store, off := d.hooks(), d.store.Webhooks(), false
+	hooks, err := store.Subscriptions(ctx, d.id)
+	if err != nil {
+		return err
+	}
+	for _, one := range hooks {
+		if !d.how.DryRun {
+			if _, err := service.Update(ctx, d.id, one.ID, delivery.Change{Active: &off}); err != nil && !errors.Is(err, delivery.ErrNotFound) {
+				return err
+			}
+		}
+		if err := d.attempts(ctx, one.ID); err != nil {
+			return err
+		}
+		err := deleteFrom(ctx, d, whole(store.Dropped(ctx, one.ID)), all, &d.done.Dropped, func(ctx context.Context, e delivery.Dropped) error {
+			_, err := store.RemoveDropped(ctx, e.Subscription, e.Event)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		d.done.Subscriptions++
+		if !d.how.DryRun {
+			if err := service.Delete(ctx, d.id, one.ID); err != nil && !errors.Is(err, delivery.ErrNotFound) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// attempts deletes the log of a subscription.
+func (d *deletion) attempts(ctx context.Context, subscription string) error {
+	if d.how.DryRun {
+		return deleteFrom(ctx, d, d.store.Webhooks().Attempts(ctx, subscription), all, &d.done.Attempts, nil)
+	}
+	return d.batches(ctx, &d.done.Attempts, func(ctx context.Context) (int, error) {
+		return d.store.Webhooks().DeleteAttemptsOf(ctx, subscription, deleteBatch)
+	})
+}
+
+// batches calls remove, in a transaction each time, until it returns 0.
+func (d *deletion) batches(ctx context.Context, count *int, remove func(context.Context) (int, error)) error {
+	for {
+		var n int
+		err := d.store.InTx(ctx, func(ctx context.Context) (err error) {
+			n, err = remove(ctx)
+			return err
+		})
+		if err != nil || n == 0 {
+			return err
+		}
+		*count += n
+		if err := d.progress(d.done); err != nil {
+			return err
+		}
+	}
+}
+
+func (d *deletion) signals(ctx context.Context) error {
+	return deleteFrom(ctx, d, d.AllSignals(ctx), func(s busysignal.Signal) bool { return s.Account == d.id }, &d.done.Signals,
+		func(ctx context.Context, s busysignal.Signal) error {
+			return d.store.BusySignals().DeleteSignal(ctx, s.ID)
+		})
+}
+
+func (d *deletion) users(ctx context.Context) error {
+	return deleteFrom(ctx, d, whole(d.store.Sandbox().Users(ctx, d.id)), all, &d.done.Users,
+		func(ctx context.Context, u sandbox.User) error { return d.store.Sandbox().DeleteUser(ctx, d.id, u.ID) })
+}
+
+// ledger deletes the ledger, once the evidence log has what the account owes by it.
+func (d *deletion) ledger(ctx context.Context) error {
+	lines := d.store.Accounts().Lines(ctx, d.id, time.Time{}, now(ctx).AddDate(1, 0, 0))
+	if d.how.DryRun {
+		return deleteFrom(ctx, d, lines, all, &d.done.Lines, nil)
+	}
+	a, err := d.Account(ctx, d.id)
+	if err != nil {
+		return err
+	}
+	facts := statementFacts{Name: a.Name, Months: []monthFacts{}}
+	for last := (time.Time{}); ; { // the months that have a line
+		month, found, err := d.nextMonth(ctx, last)
+		if err != nil {
+			return err
+		}
+		if !found {
+			break
+		}
+		s, err := d.Statement(ctx, d.id, month)
+		if err != nil {
+			return err
+		}
+		facts.Months = append(facts.Months, monthFacts{s.Month.Format("2006-01"), s.Signing, s.Portal, s.Free, s.Price, s.Amount})
+		last = s.Month.AddDate(0, 1, 0)
+	}
+	err = d.store.InTx(ctx, func(ctx context.Context) error {
+		entries, err := d.store.EvidenceLog().Entries(ctx, d.id)
+		recorded := slices.ContainsFunc(entries, func(e storage.Entry) bool { return e.Kind == statementEntry })
+		if err != nil || recorded { // then these lines are what a deletion that broke off has left
+			return err
+		}
+		return d.record(ctx, statementEntry, facts)
+	})
+	if err != nil {
+		return err
+	}
+	return d.batches(ctx, &d.done.Lines, func(ctx context.Context) (int, error) {
+		return d.store.Accounts().DeleteLines(ctx, d.id, deleteBatch)
+	})
+}
+
+// nextMonth returns the time of the account's first line from a time on.
+func (d *deletion) nextMonth(ctx context.Context, from time.Time) (at time.Time, found bool, err error) {
+	for line, err := range d.store.Accounts().Lines(ctx, d.id, from, now(ctx).AddDate(1, 0, 0)) {
+		return line.At, err == nil, err
+	}
+	return time.Time{}, false, nil
+}
+
+func (d *deletion) tokens(ctx context.Context) error {
+	return deleteFrom(ctx, d, d.AllTokens(ctx), func(t account.TokenRecord) bool { return t.AccountID == d.id }, &d.done.Tokens,
+		func(ctx context.Context, t account.TokenRecord) error {
+			return d.store.Accounts().DeleteToken(ctx, t.Hash)
+		})
+}
+
+func (d *deletion) clients(ctx context.Context) error {
+	return deleteFrom(ctx, d, whole(d.store.Accounts().Clients(ctx, d.id)), all, &d.done.Clients,
+		func(ctx context.Context, c account.Client) error {
+			return d.store.Accounts().DeleteClient(ctx, c.ID)
+		})
+}

@@ -1,0 +1,233 @@
+package signing
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/storage"
+)
+
+// A signature that a person gave may lack its validation data when the time for completing it is over. The request
+// then fails with InternalError (spec 3.9), whose description names the sources, and its document and value are kept
+// so that an operator can complete it.
+
+var (
+	// ErrUnknown: there is no such request, or it is not remembered any more.
+	ErrUnknown = errors.New("signing: request does not exist, or is not remembered any more")
+	// ErrNotRecoverable: the request has no signature that waits for an operator.
+	ErrNotRecoverable = errors.New("signing: request has no signature to recover")
+)
+
+// CompletionError says why [Service.Recover] could not complete a signature.
+type CompletionError struct {
+	Reason string // a sentence without personal data
+	Err    error  // of the sources; nil if they were not asked
+}
+
+func (e *CompletionError) Error() string {
+	if e.Err == nil {
+		return "signing: " + e.Reason
+	}
+	return fmt.Sprintf("signing: %s (%v)", e.Reason, e.Err)
+}
+
+func (e *CompletionError) Unwrap() error { return e.Err }
+
+// recoverable reports whether the request is over without the signature that the person gave.
+func (r *Request) recoverable() bool {
+	return (r.Phase == Failed || r.Phase == Ended) && r.Value != nil && r.Failure != nil && r.Failure.Code == idp.InternalError
+}
+
+// keptForRecovery reports whether the value of a request is kept: for [Options.Keep] after the request ended. One
+// that has not ended is not deleted before that.
+func (s *Service) keptForRecovery(r *Request, now time.Time) bool {
+	return r.Phase == Signed || r.recoverable() && now.Before(r.UpdatedAt.Add(s.options.Keep))
+}
+
+// giveUp is the change that ends the request because its signature could not be completed in time. The value stays.
+func (sess *session) giveUp(ctx context.Context, r *Request, cause error) error {
+	return sess.failedFor(ctx, r, incomplete(cause), failedEntry{Reason: reasonOf(cause), cause: cause})
+}
+
+// incomplete returns the failure of a signature that could not be completed.
+func incomplete(cause error) idp.Failure {
+	return idp.Failure{Code: idp.InternalError, Description: "The signature could not be completed: " + reasonOf(cause) + "."}
+}
+
+const (
+	mostReasons = 3  // sources that a description names
+	longestHost = 80 // bytes
+)
+
+// reasonOf describes the error of an attempt to complete a signature, for API clients and operators: which source
+// failed, at which host, and how. It contains no personal data and is at most about 500 bytes long.
+func reasonOf(cause error) string {
+	var reasons []string
+	for _, e := range sourceErrors(cause) {
+		if reason := describe(e); len(reasons) < mostReasons && !slices.Contains(reasons, reason) {
+			reasons = append(reasons, reason)
+		}
+	}
+	if len(reasons) > 0 {
+		return strings.Join(reasons, "; ")
+	}
+	for _, r := range otherReasons {
+		if errors.Is(cause, r.of) {
+			return r.text
+		}
+	}
+	return "the server did not come to it in time"
+}
+
+// otherReasons describe errors that no source on the network is named for. The first that fits is taken.
+var otherReasons = []struct {
+	of   error
+	text string
+}{
+	{errNoMemory, "the server was busy with other documents"},
+	{ades.ErrRevoked, "the certificate of an authority is revoked"},
+	{ades.ErrNoChain, "the certificate of a timestamp authority or an OCSP responder is not trusted"},
+	{ades.ErrOutsideValidity, "the certificate of a timestamp authority or an OCSP responder is not valid"},
+	{ades.ErrTimestamp, "there was no valid timestamp"},
+	{ades.ErrNoRevocation, "the revocation status of a certificate was not known"},
+	{ades.ErrUnavailable, "a source of validation data did not answer"},
+	{storage.ErrUnavailable, "the store was not available"},
+	{storage.ErrFull, "the store was full"},
+}
+
+// sourceErrors returns the errors of sources in the tree of an error, in the order in which they were asked.
+func sourceErrors(err error) (all []*ades.SourceError) {
+	switch e := err.(type) {
+	case *ades.SourceError:
+		return []*ades.SourceError{e}
+	case interface{ Unwrap() error }:
+		return sourceErrors(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			all = append(all, sourceErrors(one)...)
+		}
+	}
+	return all
+}
+
+// describe returns a phrase about the failure of a source, such as "the OCSP responder at ocsp.example could not be
+// reached".
+func describe(e *ades.SourceError) string {
+	outcome := "gave an answer that is not valid"
+	switch e.Failure {
+	case ades.SourceUnreachable:
+		outcome = "could not be reached, or did not answer"
+	case ades.SourceRefused:
+		outcome = "refused the request"
+	}
+	return fmt.Sprintf("the %s at %s %s", e.Kind, hostOf(e.Address), outcome)
+}
+
+// hostOf returns the host of an address, which may come from any certificate: longer ones are cut, and characters that
+// hosts do not have are replaced.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return "an unknown host"
+	}
+	host := u.Host[:min(len(u.Host), longestHost)]
+	return strings.Map(func(r rune) rune {
+		if r > 0x20 && r < 0x7f {
+			return r
+		}
+		return '?'
+	}, host)
+}
+
+// Recover completes the signature of a request that failed because its validation data was not available in time, or
+// was abandoned before it was completed, and writes the signed document to w. It is for operators.
+//
+// The document has the level of the request; a lower one is never written. The person is not asked again: the stored
+// value is used, and the timestamp of an earlier attempt if there is one. All checks of a signature are made (spec 3.8).
+//
+// The request stays failed. Recover changes nothing that a client or the owner of an order sees, and counts no signature
+// in the [Ledger]. It stores an entry of the evidence log and nothing else, so that it may be repeated, also at the same
+// time, until the request is deleted ([Service.Sweep]). Each call gets validation data of its own.
+//
+// The document of an order is written as the person signed it, with this signature as the last, even if others have
+// signed since. It does not become the owner's: the owner was told that the order ended without a signature, so that
+// the participant may have signed again or declined since.
+//
+// The errors are [ErrUnknown], [ErrNotRecoverable], a [*CompletionError] for a signature that cannot be completed now or
+// ever, and those of the store.
+func (s *Service) Recover(ctx context.Context, request string, w io.Writer) error {
+	r, err := s.store.Request(ctx, request)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return ErrUnknown
+	case err != nil:
+		return err
+	}
+	if err := r.checkRecoverable(); err != nil {
+		return err
+	}
+	// A session without a lease: it reads the request as it is, and stores nothing.
+	sess := s.newSession(r)
+	d, err := sess.draft(ctx)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return fmt.Errorf("%w: its document is deleted", ErrNotRecoverable)
+	case err != nil:
+		return err
+	}
+	defer d.Close()
+	if r.ordered() {
+		d.rebase()
+	}
+	attempt, end := context.WithTimeout(ctx, jobCompletionTimeout)
+	defer end()
+	_, failure, err := sess.finish(attempt, d)
+	switch {
+	case failure != nil:
+		return &CompletionError{failure.Description, err}
+	case err != nil:
+		return &CompletionError{incomplete(err).Description, err}
+	}
+	signed := d.signed()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, signed); err != nil {
+		return fmt.Errorf("signing: reading the signed document: %w", err)
+	}
+	err = s.inTx(ctx, func(ctx context.Context) error {
+		return s.record(ctx, &r, recoveredEntryKind, recoveredEntry{r.Level.String(), contentOf(sum.Sum(nil), signed.Size())})
+	})
+	if err != nil {
+		return fmt.Errorf("signing: recording the signature: %w", err)
+	}
+	if _, err := signed.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	_, err = io.Copy(w, signed)
+	return err
+}
+
+// checkRecoverable says why a request is not recoverable.
+func (r *Request) checkRecoverable() error {
+	switch {
+	case r.recoverable():
+		return nil
+	case r.Phase == Starting, r.Phase == Waiting:
+		return fmt.Errorf("%w: the person has not signed", ErrNotRecoverable)
+	case r.Phase == Signed:
+		return fmt.Errorf("%w: the server itself tries to complete it until %s", ErrNotRecoverable, r.SignedAt.Add(r.completeFor()).Format(time.RFC3339))
+	case r.Phase == Complete:
+		return fmt.Errorf("%w: it is complete, and the client has not fetched it yet", ErrNotRecoverable)
+	case r.Failure != nil:
+		return fmt.Errorf("%w: it ended with %s", ErrNotRecoverable, r.Failure.Code)
+	}
+	return fmt.Errorf("%w: it has ended", ErrNotRecoverable)
+}

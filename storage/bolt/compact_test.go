@@ -1,0 +1,179 @@
+package bolt_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/bolt"
+)
+
+// What was deleted is nowhere any more: of a document neither in the store nor in a backup, and of a record not after Compact.
+func TestNothingIsLeftOfWhatWasDeleted(t *testing.T) {
+	const text, name = "the text of a deleted document. ", "a deleted name. "
+	folder, copied := t.TempDir(), t.TempDir()
+	db := openIn(t, folder)
+	kept := stored(t, db, "another document")
+	deleted := stored(t, db, strings.Repeat(text, 10_000))
+	appendTo(t, db, deleted.ID, storage.Revision{Base: deleted.Size, Bytes: []byte(text)})
+	put(t, db, strings.Repeat(name, 1000), nil)
+	deleteDocument(t, db, deleted.ID)
+	drop(t, db, strings.Repeat(name, 1000))
+	has := func(folder, what string) bool {
+		t.Helper()
+		found := false
+		err := fs.WalkDir(os.DirFS(folder), ".", func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() {
+				found = found || bytes.Contains(read(t, filepath.Join(folder, path)), []byte(what))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	if has(folder, text) {
+		t.Error("the store has the document")
+	}
+	if !has(folder, name) {
+		t.Error("the store has nothing of the record before it is compacted: the test sees nothing")
+	}
+	var archive bytes.Buffer
+	if err := db.Backup(t.Context(), &archive); err != nil {
+		t.Fatal(err)
+	}
+	for _, what := range []string{text, name} {
+		if bytes.Contains(archive.Bytes(), []byte(what)) {
+			t.Errorf("the backup has %q", what)
+		}
+	}
+	if archive.Len() > 1<<20 {
+		t.Errorf("the backup has %d bytes", archive.Len())
+	}
+	extract(t, &archive, copied)
+	whole(t, openIn(t, copied), kept.ID)
+	if _, _, err := db.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if has(folder, name) {
+		t.Error("the store has the record after it was compacted")
+	}
+	whole(t, db, kept.ID)
+}
+
+// Compact makes the file small, and the store goes on, alone as before. Room says what it will come to.
+func TestCompact(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "store.db")
+	db := open(t, path)
+	put(t, db, "kept", []byte("a record"))
+	put(t, db, "large", make([]byte, 20<<20))
+	drop(t, db, "large")
+	put(t, db, "last", nil) // which frees the pages of the one before
+	size, free, err := db.Room()
+	if err != nil || free < 20<<20 || size-free > 1<<20 {
+		t.Errorf("Room before: %d, %d, %v", size, free, err)
+	}
+	if err := os.WriteFile(path+".compact", []byte("what a crash left"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before, after, err := db.Compact(t.Context())
+	if err != nil || before != size || after > size-free+64<<10 {
+		t.Errorf("Compact: %d, %d, %v", before, after, err)
+	}
+	if stat, err := os.Stat(path); err != nil || stat.Size() != after || stat.Mode().Perm() != 0o600 {
+		t.Errorf("the file is %v, %v, want %d bytes", stat, err, after)
+	}
+	if _, err := os.Stat(path + ".compact"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the new file's first name: %v", err)
+	}
+	if size, free, err := db.Room(); err != nil || size != after || free > 64<<10 {
+		t.Errorf("Room after: %d, %d, %v", size, free, err)
+	}
+	if _, err := bolt.Open(path, bolt.Options{LockTimeout: time.Millisecond}); !errors.Is(err, bolt.ErrLocked) {
+		t.Errorf("another Open: %v, want ErrLocked", err)
+	}
+	put(t, db, "later", []byte("another"))
+	db.Close()
+	db = open(t, path)
+	for _, key := range []string{"kept", "later"} {
+		if r, err := db.Pages().Record(t.Context(), []byte(key)); err != nil || len(r.Value) == 0 {
+			t.Errorf("%s: %v, %v", key, r, err)
+		}
+	}
+	if faults := db.Check(); len(faults) > 0 {
+		t.Error(errors.Join(faults...))
+	}
+}
+
+// A file that was left by a compaction that a crash ended is gone when the store is opened again.
+func TestACompactionThatBrokeOff(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	open(t, path).Close()
+	if err := os.WriteFile(path+".compact", []byte("what a crash left"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open(t, path)
+	if _, err := os.Stat(path + ".compact"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
+
+// Who waits for the lock of a file that is compacted meanwhile gets that of the file in its place.
+func TestOpenWaitsForACompaction(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	for range 10 {
+		db := open(t, path)
+		var group errgroup.Group
+		group.Go(func() error {
+			again, err := bolt.Open(path, bolt.Options{LockTimeout: time.Minute})
+			if err != nil {
+				return err
+			}
+			put(t, again, "key", []byte("value"))
+			return again.Close()
+		})
+		if _, _, err := db.Compact(t.Context()); err != nil {
+			t.Error(err)
+		}
+		db.Close()
+		if err := group.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		db = open(t, path)
+		if _, err := db.Pages().Record(t.Context(), []byte("key")); err != nil {
+			t.Errorf("what the other stored: %v", err)
+		}
+		drop(t, db, "key")
+		db.Close()
+	}
+}
+
+// put stores a record.
+func put(t testing.TB, db *bolt.DB, key string, value []byte) {
+	t.Helper()
+	err := db.InTx(t.Context(), func(ctx context.Context) error {
+		return db.Pages().PutRecord(ctx, storage.Record{Key: []byte(key), Value: value, Expires: time.Now().Add(time.Hour)})
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// drop deletes a record.
+func drop(t testing.TB, db *bolt.DB, key string) {
+	t.Helper()
+	if err := db.InTx(t.Context(), func(ctx context.Context) error { return db.Pages().DeleteRecord(ctx, []byte(key)) }); err != nil {
+		t.Error(err)
+	}
+}

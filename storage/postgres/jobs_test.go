@@ -1,0 +1,82 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/storage"
+)
+
+// claimedJobs enqueues jobs of the kind "k", each with a Unique, and claims them.
+func claimedJobs(t *testing.T, db *DB, now time.Time, uniques ...string) (leases []storage.Lease) {
+	t.Helper()
+	err := db.InTx(t.Context(), func(ctx context.Context) (err error) {
+		for _, unique := range uniques {
+			if err := db.Jobs().Enqueue(ctx, storage.Job{Kind: "k", Unique: unique, Due: now}); err != nil {
+				return err
+			}
+		}
+		leases, err = db.Jobs().Claim(ctx, "k", now, 10, 10, time.Minute)
+		return err
+	})
+	if err != nil || len(leases) != len(uniques) {
+		t.Fatalf("%d leases, error %v", len(leases), err)
+	}
+	return leases
+}
+
+// Extending leases does not wait for a transaction that changes one of the jobs: it may be that of the job's handler.
+func TestExtendBesideATransaction(t *testing.T) {
+	db, now, undone := openedAt(t, migrated(t), Options{}), time.Now().UTC().Truncate(time.Microsecond), errors.New("undone")
+	leases := claimedJobs(t, db, now, "a", "b")
+	until := now.Add(time.Hour)
+	var held []bool
+	err := db.InTx(t.Context(), func(ctx context.Context) error {
+		if err := db.Jobs().DropUnique(ctx, "k", "a"); err != nil {
+			return err
+		}
+		err := db.InTx(t.Context(), func(ctx context.Context) (err error) {
+			held, err = db.Jobs().Extend(ctx, leases, until)
+			return err
+		})
+		return errors.Join(err, undone)
+	})
+	if !errors.Is(err, undone) {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]bool{true, true}, held); diff != "" {
+		t.Errorf("held (-want +got):\n%s", diff)
+	}
+	for i, want := range []time.Time{leases[0].Until, until} {
+		if got, err := db.Jobs().Job(t.Context(), leases[i].ID); err != nil || !got.LeasedUntil.Equal(want) {
+			t.Errorf("lease %d lasts until %v, want %v; error %v", i, got.LeasedUntil, want, err)
+		}
+	}
+}
+
+// The version before, whose servers run beside those of this one, claims no parked job, and reads when it is due.
+func TestParkedJobsAndTheVersionBefore(t *testing.T) {
+	url := migrated(t)
+	db, now := openedAt(t, url, Options{}), time.Now()
+	l := claimedJobs(t, db, now, "a")[0]
+	err := db.InTx(t.Context(), func(ctx context.Context) error {
+		return db.Jobs().Fail(ctx, l, storage.Failure{Error: "a fault", At: now})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := connected(t, url)
+	var due time.Time
+	if err := conn.QueryRow(t.Context(), `SELECT ready FROM jobs WHERE kind = $1 ORDER BY ready LIMIT 1`, "k").Scan(&due); err != nil || due.Before(now.AddDate(1000, 0, 0)) {
+		t.Errorf("due at %v, error %v", due, err)
+	}
+	tag, err := conn.Exec(t.Context(), `INSERT INTO jobs (kind, grp, unique_key, due, payload) VALUES ('k', '', 'a', now(), '')
+		ON CONFLICT (kind, unique_key) WHERE unique_key IS NOT NULL DO NOTHING`)
+	if err != nil || tag.RowsAffected() != 0 {
+		t.Errorf("enqueued again: %v, error %v", tag, err)
+	}
+}
