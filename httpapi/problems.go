@@ -25,7 +25,7 @@ var explanations = []struct{ title, text string }{
 	{"Stamp overlaps another signature", "With Manual positioning, stamps on a page must not overlap, and a visible signature is there already. Choose another place, or have one found with Auto."},
 	{"Document could not be read", "The file is not a readable PDF, needs a password, or carries a signature that is broken; that of a signing process may not be encrypted at all. The member detail says which."},
 	{"Document does not allow signatures", "An earlier signature of the document, or the permissions of its encryption, do not allow that it is signed. Only its author can change that."},
-	{"Busy signal is held", "Another signing is running on the same file. The member busySignal names who holds the signal. Try again when it has ended, which takes 5 minutes at most."},
+	{"Busy signal is held", "Another signing is running on the same file. The member busySignal names who holds the signal. Try again when it has ended. The signal is free after 5 minutes at the latest."},
 	{"Participant is a viewer", "Only signers of a signing process sign or decline. Viewers receive the document to read."},
 	{"Participant has already answered", "A participant signs or declines once, and this one has. The signing process says which."},
 	{"Kennitala does not match", "The signing process was created with a kennitala for the participant, and the sandbox user has another. Only the person with that kennitala can sign."},

@@ -484,7 +484,9 @@ func (s *Server) Run(ctx context.Context) error {
 		return nil
 	})
 	if s.operatorListener != nil {
-		o := operator.New(s.config.Backend, operator.Options{Webhooks: s.hooks, Processes: s.processes, Signing: s.signing})
+		o := operator.New(s.config.Backend, operator.Options{
+			Webhooks: s.hooks, Processes: s.processes, Signing: s.signing, PaymentMethod: new(s.config.Environment == Sandbox),
+		})
 		group.Go(func() error {
 			return front.Serve(running, s.operatorListener, nil, o.Handler(), s.config.Log)
 		})
@@ -505,7 +507,11 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	err := group.Wait()
 	end()
-	return errors.Join(err, metrics.Wait())
+	err = errors.Join(err, metrics.Wait())
+	if s.stopping.Load() {
+		s.config.Log.Info("stopped")
+	}
+	return err
 }
 
 // drain returns when the server is to take no more requests: a while after ctx has ended, or when
@@ -521,9 +527,8 @@ func (s *Server) drain(ctx, failed context.Context) {
 		s.config.Stopping()
 	}
 	delay := s.config.DrainDelay
-	if delay > 0 {
-		s.config.Log.Info("stopping: /readyz says so, and requests are still taken", "for", delay)
-	}
+	s.config.Log.Info("stopping: requests are still taken for the drain delay, and those under way may then take the time to finish; jobs in work are waited for",
+		"drainDelay", delay, "timeToFinish", front.StopTime)
 	timer := time.NewTimer(delay)
 	defer timer.Stop()
 	select {

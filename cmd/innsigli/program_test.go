@@ -161,10 +161,13 @@ func (p *sandboxProcess) talk() string { return strings.TrimSpace(p.stderr.Strin
 
 var lateRenderer = regexp.MustCompile(`.*compiling the page renderer.*`)
 
-// talkInTime is talk, but for what a machine that is busy makes the program say: the page
-// renderer is late, although it was compiled before.
+// stopLines are what a server logs when it stops.
+var stopLines = regexp.MustCompile(`(?m)^.*msg"?[:=]"?stopp(ing: |ed).*$`)
+
+// talkInTime is talk without what is said when it stops, and without what a machine that is busy makes the program say:
+// the page renderer is late, although it was compiled before.
 func (p *sandboxProcess) talkInTime() string {
-	return strings.TrimSpace(lateRenderer.ReplaceAllString(p.talk(), ""))
+	return strings.TrimSpace(stopLines.ReplaceAllString(lateRenderer.ReplaceAllString(p.talk(), ""), ""))
 }
 
 // lockedBuffer can be read while a program writes to it.

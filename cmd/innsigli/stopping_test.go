@@ -55,6 +55,7 @@ func TestStopping(t *testing.T) {
 	if got := told(); got != "STOPPING=1" {
 		t.Errorf("systemd was told %q", got)
 	}
+	testenv.Wait(t, "the log to say that it stops", func() bool { return strings.Contains(p.talk(), "stopping: ") })
 	for path, want := range map[string]int{"/readyz": http.StatusServiceUnavailable, "/healthz": http.StatusOK, "/.well-known/sandbox-root.pem": http.StatusOK} {
 		if got := status(path); got != want {
 			t.Errorf("%s of a server that stops: %d", path, got)

@@ -74,7 +74,11 @@ func TestPrivateWebhooks(t *testing.T) {
 	if n := e.connections.Load() - before; n != 0 {
 		t.Errorf("%d connections without the flag", n)
 	}
-	if rest, err := p.stop(); err != nil || rest != "" || p.talkInTime() != "" {
+	rest, err := p.stop()
+	if said := stopLines.FindAllString(p.talk(), -1); len(said) != 2 || !strings.Contains(said[0], "timeToFinish=20s") || !strings.HasSuffix(said[1], "msg=stopped") {
+		t.Errorf("when it stops, the log has %q", said)
+	}
+	if err != nil || rest != "" || p.talkInTime() != "" {
 		t.Errorf("the end: %v, %q\n%s", err, rest, p.talk())
 	}
 }

@@ -56,7 +56,7 @@ var layers = []layer{
 	{{"server/config", "server portal/page storage/bolt storage/postgres storage/sealed storage/transfer sandbox idp idp/audkenni idp/ciba idp/login stamp/pdfium ades/online ades storage internal/mail server/internal/notify server/internal/telemetry", "toml otel-sdk"}},
 	{{"server", "server/operator httpapi portal/page storage/sealed account portal sandbox webhook/delivery signing busysignal idp idp/login idp/simulated stamp stamp/pdfium ades storage internal/admission internal/mail internal/queue server/internal/front server/internal/notify server/internal/reference server/internal/telemetry", "sync otel-trace"}},
 	{
-		{"server/operator", "account portal sandbox webhook/delivery signing busysignal storage/sealed storage server/internal/notify", ""},
+		{"server/operator", "account portal sandbox webhook/delivery signing busysignal storage/sealed storage server/internal/notify", "uuid"},
 		{"server/internal/front", "httpapi account internal/admission internal/queue server/internal/telemetry", "otel-trace"},
 	},
 	{

@@ -12,6 +12,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/portal"
@@ -128,6 +129,10 @@ type Options struct {
 	Webhooks  *delivery.Service // the server's
 	Processes *portal.Service   // the server's
 	Signing   Signing           // the server's, or one of its configuration; nil: CompleteSigning fails
+	// PaymentMethod says whether accounts that are created have a payment method, as those of a sandbox do (spec 6.5).
+	// nil: they do in a store of tests, which is one with the authority that a sandbox makes at its first start. A
+	// trial's store is one too, so that a server says what it is.
+	PaymentMethod *bool
 }
 
 // Service is an Operator on a store that this program has open.
@@ -140,6 +145,27 @@ type Service struct {
 // New returns a service on a store.
 func New(store Store, o Options) *Service {
 	return &Service{account.New(store.Accounts(), store, account.Options{}), store, o}
+}
+
+// CreateAccount implements [Operator].
+func (s *Service) CreateAccount(ctx context.Context, name string) (account.Account, error) {
+	paymentMethod, err := s.paymentMethod(ctx)
+	if err != nil {
+		return account.Account{}, err
+	}
+	return s.EnsureAccount(ctx, uuid.NewString(), name, paymentMethod)
+}
+
+// paymentMethod reports whether a new account has a payment method.
+func (s *Service) paymentMethod(ctx context.Context) (bool, error) {
+	if s.options.PaymentMethod != nil {
+		return *s.options.PaymentMethod, nil
+	}
+	_, err := s.store.Sandbox().Authority(ctx)
+	if errors.Is(err, storage.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // Statement implements [Operator].

@@ -26,6 +26,19 @@ type droppedRecord struct {
 	Body []byte `json:"body"`
 }
 
+// droppedHead is a droppedRecord without its body, to be read alone.
+type droppedHead struct {
+	Subscription string    `json:"subscription"`
+	Event        string    `json:"event"`
+	Type         string    `json:"type"`
+	At           time.Time `json:"at"`
+}
+
+var (
+	droppedHeads               = table[droppedHead]{bucket: droppedTable.bucket}
+	droppedHeadsOfSubscription = index[droppedHead]{bucket: droppedOfSubscription.bucket}
+)
+
 func droppedID(subscription, event string) string {
 	return string(append(text(subscription), text(event)...))
 }
@@ -37,8 +50,10 @@ func (s webhooks) AddDropped(ctx context.Context, d delivery.Dropped) error {
 }
 
 func (s webhooks) Dropped(ctx context.Context, subscription string) ([]delivery.Dropped, error) {
-	records, err := list(ctx, s.db, droppedTable, droppedOfSubscription, under(text(subscription)))
-	return convert(records, func(r droppedRecord) delivery.Dropped { return delivery.Dropped(r) }), err
+	heads, err := list(ctx, s.db, droppedHeads, droppedHeadsOfSubscription, under(text(subscription)))
+	return convert(heads, func(h droppedHead) delivery.Dropped {
+		return delivery.Dropped{Subscription: h.Subscription, Event: h.Event, Type: h.Type, At: h.At}
+	}), err
 }
 
 func (s webhooks) RemoveDropped(ctx context.Context, subscription, event string) (d delivery.Dropped, err error) {

@@ -29,6 +29,13 @@ var (
 		columns: []string{"subscription", "event", "type", "at", "body"},
 		fields:  func(d *delivery.Dropped) []any { return []any{&d.Subscription, &d.Event, &d.Type, &d.At, &d.Body} },
 	}
+
+	// droppedHeads are the records of droppedTable without their bodies, to be read alone.
+	droppedHeads = table[delivery.Dropped]{
+		name:    droppedTable.name,
+		columns: droppedTable.columns[:4],
+		fields:  func(d *delivery.Dropped) []any { return []any{&d.Subscription, &d.Event, &d.Type, &d.At} },
+	}
 )
 
 func (s webhooks) AddAttempt(ctx context.Context, a delivery.Attempt) error {
@@ -59,7 +66,7 @@ func (s webhooks) AddDropped(ctx context.Context, d delivery.Dropped) error {
 }
 
 func (s webhooks) Dropped(ctx context.Context, subscription string) ([]delivery.Dropped, error) {
-	return list(ctx, s.db, droppedTable, "subscription = $1 ORDER BY at, seq", subscription)
+	return list(ctx, s.db, droppedHeads, "subscription = $1 ORDER BY at, seq", subscription)
 }
 
 func (s webhooks) RemoveDropped(ctx context.Context, subscription, event string) (d delivery.Dropped, err error) {

@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -53,11 +54,19 @@ func giveUp(t *testing.T, b Backend, list ...delivery.Dropped) {
 	}
 }
 
-// dropped fails the test unless those of a subscription are the ones wanted, in this order.
+// dropped fails the test unless those of a subscription are the ones wanted, in this order and without their bodies.
 func dropped(t *testing.T, b Backend, subscription string, want ...delivery.Dropped) {
 	t.Helper()
 	got, err := b.Webhooks.Dropped(t.Context(), subscription)
-	found(t, got, err, want)
+	found(t, got, err, withoutBodies(want))
+}
+
+func withoutBodies(all []delivery.Dropped) []delivery.Dropped {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Body = nil
+	}
+	return all
 }
 
 var droppedEvents = tests{

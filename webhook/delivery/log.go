@@ -24,9 +24,6 @@ func (s *Service) Attempts(ctx context.Context, subscription string) iter.Seq2[A
 // without their bodies: there are people in these.
 func (s *Service) Dropped(ctx context.Context, subscription string) ([]Dropped, error) {
 	list, err := s.store.Dropped(ctx, subscription)
-	for i := range list {
-		list[i].Body = nil
-	}
 	return list, fault("reading dropped events", err)
 }
 

@@ -35,7 +35,7 @@ type Store interface {
 	// AddDropped adds an event that was given up, or replaces the one of the same subscription
 	// and event.
 	AddDropped(ctx context.Context, d Dropped) error
-	// Dropped lists those of a subscription in the order in which they were given up.
+	// Dropped lists those of a subscription in the order in which they were given up, without their bodies.
 	Dropped(ctx context.Context, subscription string) ([]Dropped, error)
 	// RemoveDropped removes one and returns it; storage.ErrNotFound.
 	RemoveDropped(ctx context.Context, subscription, event string) (Dropped, error)

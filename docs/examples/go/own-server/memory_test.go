@@ -645,6 +645,9 @@ func (w webhooks) AddDropped(ctx context.Context, d delivery.Dropped) error {
 func (w webhooks) Dropped(ctx context.Context, subscription string) ([]delivery.Dropped, error) {
 	all, err := list(ctx, w.memory, &w.data.dropped, func(d delivery.Dropped) bool { return d.Subscription == subscription })
 	slices.SortStableFunc(all, func(x, y delivery.Dropped) int { return x.At.Compare(y.At) })
+	for i := range all {
+		all[i].Body = nil
+	}
 	return all, err
 }
 func (w webhooks) RemoveDropped(ctx context.Context, subscription, event string) (delivery.Dropped, error) {
