@@ -61,7 +61,7 @@ func goldenExamples() examples {
 	asked.Seq, made.Seq = 1, 2
 	leased, waiting, parked := goldenJobs()
 	ended := exampleProcess("p")
-	ended.EndedAt = after(9)
+	ended.EndedAt = after(4)
 	return examples{
 		accounts: []account.Account{exampleAccount("a"), {ID: id("b"), Name: "b", CreatedAt: base, ClosedAt: after(3)}},
 		clients:  goldenClients(),
