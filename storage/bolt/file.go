@@ -129,7 +129,9 @@ func (db *DB) inspect(opens func(version int) bool) (version int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	file, err := openBolt(db.path, bbolt.Options{ReadOnly: true, Timeout: db.opts.LockTimeout})
+	settings := db.settings(db.path) // the same map, in which a key that is said to lie behind the file is a fault here too
+	settings.ReadOnly = true
+	file, err := openBolt(db.path, settings)
 	if err != nil {
 		return 0, err
 	}
@@ -151,10 +153,16 @@ func (db *DB) inspect(opens func(version int) bool) (version int, err error) {
 	return version, err
 }
 
-// readPages goes through all pages of a bucket, as far as the keys. It panics if one is damaged.
+// readPages reads all keys of a bucket, and finds each of them again, which reads the keys of the pages above it too. It
+// panics if a page is damaged, or returns an error if the keys are not in order.
 func readPages(b *bbolt.Bucket) error {
+	var before []byte
+	found := b.Cursor()
 	return b.ForEach(func(key, value []byte) error {
-		_ = bytes.Clone(key)
+		if again, _ := found.Seek(key); before != nil && bytes.Compare(before, key) >= 0 || !bytes.Equal(again, key) {
+			return fmt.Errorf("%w: keys are not in order", ErrDamaged)
+		}
+		before = key
 		if value == nil {
 			return readPages(b.Bucket(key))
 		}
