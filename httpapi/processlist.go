@@ -51,7 +51,7 @@ func (a *api) listProcesses(w http.ResponseWriter, r *http.Request, caller accou
 	return writeJSON(w, http.StatusOK, list)
 }
 
-// readProcessQuery reads the parameters of a list. A parameter without a value counts as absent.
+// readProcessQuery reads the parameters of a list. The faults are those of single parameters, by their names.
 func readProcessQuery(query string) (q portal.Query, faults map[string][]string) {
 	q.Limit, faults = portal.DefaultPage, make(map[string][]string)
 	values, err := url.ParseQuery(query)
@@ -60,8 +60,11 @@ func readProcessQuery(query string) (q portal.Query, faults map[string][]string)
 		return q, faults
 	}
 	value := func(name string) string {
-		if len(values[name]) > 1 {
+		switch {
+		case len(values[name]) > 1:
 			faults[name] = []string{"Must be given once."}
+		case values.Has(name) && values.Get(name) == "":
+			faults[name] = []string{"Must not be empty."}
 		}
 		return values.Get(name)
 	}

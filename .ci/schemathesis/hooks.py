@@ -249,7 +249,9 @@ def filter_failure(context, failure, case, response):
         pending = poll and answer.get("errorCode") in ("AuthorizationPending", "ExpiredToken")
         # No parameter is sent twice, also none that nobody knows, as a list in a form is (RFC 6749 3.2).
         repeated = answer.get("error_description") == "A parameter is repeated."
-        return not (pending or repeated or answer.get("title") in STATES)
+        # Only the service knows which texts it has given out for the next page.
+        unknown_page = set(answer.get("errors") or {}) == {"after"}
+        return not (pending or repeated or unknown_page or answer.get("title") in STATES)
     # A result is delivered once, and polls answer 404 from then on (spec 3.6).
     return not (kind == "EnsureResourceAvailability" and poll)
 

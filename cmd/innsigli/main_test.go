@@ -80,7 +80,7 @@ func TestHelp(t *testing.T) {
 			wanted := []string{command.Help, "Example: innsigli " + strings.Join(words, " ")}
 			for _, flag := range command.Flags {
 				wanted = append(wanted, "--"+flag.Name, "$"+flagVariable(flag.Name))
-				if flag.HasDefault {
+				if flag.Default != "" {
 					wanted = append(wanted, "(default "+flag.Default+")")
 				}
 			}

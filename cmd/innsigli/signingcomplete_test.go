@@ -67,7 +67,10 @@ func TestSigningComplete(t *testing.T) {
 	if want := "The signature could not be completed: " + reason + "."; a.ErrorCode != "InternalError" || !strings.Contains(string(a.Body), want) {
 		t.Errorf("%v\n%s", a, p.talk())
 	}
-	if log := p.talk(); !strings.Contains(log, `step=signature.failed errorCode=InternalError reason="`+reason) || strings.Contains(log, "key=secret") {
+	p.waitUntil(t, func() bool {
+		return strings.Contains(p.talk(), `step=signature.failed errorCode=InternalError reason="`+reason)
+	})
+	if log := p.talk(); strings.Contains(log, "key=secret") {
 		t.Error(log)
 	}
 	gone := func() {
