@@ -144,7 +144,10 @@ func (f *folder) take(id string, size int64, content func() io.Reader) error {
 	defer file.Close()
 	same, err := sameContent(file, content())
 	if err == nil && !same {
-		err = rewrite(file, size, content())
+		err = rewrite(file, content())
+	}
+	if err == nil {
+		err = hasSize(file, size)
 	}
 	if err != nil {
 		return fmt.Errorf("bolt: moving document %s: %w", id, err)
@@ -153,13 +156,19 @@ func (f *folder) take(id string, size int64, content func() io.Reader) error {
 }
 
 // rewrite makes the content of a file anew.
-func rewrite(file *os.File, size int64, content io.Reader) error {
+func rewrite(file *os.File, content io.Reader) error {
 	if err := file.Truncate(0); err != nil {
 		return err
 	}
-	n, err := io.Copy(io.NewOffsetWriter(file, 0), content)
-	if err == nil && n != size {
-		err = fmt.Errorf("%w: it has %d bytes of %d", ErrDamaged, n, size)
+	_, err := io.Copy(io.NewOffsetWriter(file, 0), content)
+	return err
+}
+
+// hasSize returns an error unless a file has as many bytes as the record of its document says.
+func hasSize(file *os.File, size int64) error {
+	stat, err := file.Stat()
+	if err == nil && stat.Size() != size {
+		err = fmt.Errorf("%w: it has %d bytes of %d", ErrDamaged, stat.Size(), size)
 	}
 	return err
 }

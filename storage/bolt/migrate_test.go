@@ -159,6 +159,29 @@ func TestAMigrationThatBrokeOff(t *testing.T) {
 	movedStore(t, path)
 }
 
+// A document that lacks its last bytes stops the migration, each time, and the version before can use the store.
+func TestADocumentWithoutItsEndIsNotMoved(t *testing.T) {
+	path := earlier(t, 3)
+	file := openFile(t, path)
+	err := file.Update(func(tx *bbolt.Tx) error {
+		return tx.Bucket([]byte("document.chunks")).ForEachBucket(func(id []byte) error {
+			chunks := tx.Bucket([]byte("document.chunks")).Bucket(id)
+			if last, _ := chunks.Cursor().Last(); last != nil {
+				return chunks.Delete(last)
+			}
+			return nil
+		})
+	})
+	if err := errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 3 || to != 3 || !errors.Is(err, bolt.ErrDamaged) {
+			t.Errorf("Migrate: %d -> %d, %v", from, to, err)
+		}
+	}
+}
+
 // The copy that was made before can be put back, and be migrated once the folder of the abandoned store is out of the way.
 func TestTheWayBack(t *testing.T) {
 	path := earlier(t, 3)
