@@ -5,15 +5,16 @@ import { decodeJwt, decodeProtectedHeader, importJWK, SignJWT } from 'jose';
 // signingKeys are those that there are, the first of which the test gave.
 export function signingKeys(store, first) {
   if (!store.get('keys', 'current')) {
-    const key = createPrivateKey({ key: Buffer.from(first, 'base64'), format: 'der', type: 'pkcs8' });
-    store.put('keys', 'current', [described(key)]);
+    store.put('keys', 'current', [described(Buffer.from(first, 'base64'))]);
   }
   return store.get('keys', 'current');
 }
 
 // rotate puts a new key first, which is the one that signs. The old ones stay published or not.
 export function rotate(store, keep) {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const { privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048, publicKeyEncoding: { type: 'spki', format: 'der' }, privateKeyEncoding: pkcs8,
+  });
   store.put('keys', 'current', [described(privateKey), ...keep ? store.get('keys', 'current') : []]);
 }
 
@@ -25,4 +26,10 @@ export async function resigned(token, key, claims) {
     .sign(await importJWK(key, alg));
 }
 
-const described = (key) => ({ ...key.export({ format: 'jwk' }), kid: randomUUID(), alg: 'RS256', use: 'sig' });
+const pkcs8 = { type: 'pkcs8', format: 'der' };
+
+// described returns a key in PKCS #8 as a JWK. A KeyObject that generateKeyPairSync returns is not exported as a JWK: Node 20
+// now and then waits for ever in that call, when its garbage collector runs meanwhile.
+const described = (der) => ({
+  ...createPrivateKey({ key: der, ...pkcs8 }).export({ format: 'jwk' }), kid: randomUUID(), alg: 'RS256', use: 'sig',
+});
