@@ -65,8 +65,8 @@ func TestHEADEndsNothing(t *testing.T) {
 	c.signature(c.signed(c.poll(id)))
 }
 
-// HEAD is answered as GET is, without the body (RFC 9110 9.3.2): with the same status and headers, by whoever and about
-// whatever it is asked.
+// TestHead checks that HEAD is answered with the status and the headers of GET, without the body (RFC 9110 9.3.2), for each
+// path and for each caller.
 func TestHead(t *testing.T) {
 	t.Parallel()
 	w := trial

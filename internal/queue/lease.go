@@ -24,10 +24,10 @@ type heldLease struct {
 	storage.Lease // its end is what was stored last
 	end           context.CancelCauseFunc
 	ending        *time.Timer // calls end a little before the lease ends
-	limit         time.Time   // of the attempt: the lease of a handler that goes on after it runs out; zero: the handler has ended
+	limit         time.Time   // when extending stops if the handler is still running; zero: it has returned
 }
 
-// margin is how long before its lease the context of a handler ends that could not be extended.
+// margin returns how long before the end of a lease that could not be extended the handler's context ends.
 func (w *run) margin() time.Duration { return w.Lease / 5 }
 
 // hold has a lease extended until release. The context ends when the lease is lost.
