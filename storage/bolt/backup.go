@@ -61,7 +61,7 @@ func (db *DB) backUp(ctx context.Context, w io.Writer) error {
 
 // snapshot copies the records to another file. Compact may close the file that it was about to
 // read.
-func (db *DB) snapshot(to *bbolt.DB) (size int64, err error) {
+func (db *DB) snapshot(to *boltFile) (size int64, err error) {
 	for {
 		file := db.file.Load()
 		size, err = copyRecords(to, file)
@@ -95,7 +95,7 @@ func (a archive) add(name string, size int64, content io.Reader) error {
 }
 
 // addDocuments adds the folder, with the documents that have a record.
-func (a archive) addDocuments(prefix string, records *bbolt.DB, f *folder) error {
+func (a archive) addDocuments(prefix string, records *boltFile, f *folder) error {
 	err := a.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: prefix, Mode: 0o700, ModTime: a.at})
 	if err != nil {
 		return err

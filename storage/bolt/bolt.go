@@ -29,7 +29,7 @@
 // commit; should the process die in between, the first Sweep after the next start removes it.
 //
 // The file of records uses the room of deleted records again and does not become shorter:
-// see [DB.Room] and [DB.Compact]. Which pages of it are free is not written with each
+// see [DB.FileSize] and [DB.Compact]. Which pages of it are free is not written with each
 // transaction, but found when the file is opened, and after a commit that failed, by reading all
 // pages in use: one to two seconds for each gigabyte of records.
 //
@@ -57,6 +57,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/innsigli/innsigli/internal/durable"
 )
 
 var (
@@ -68,6 +70,8 @@ var (
 	ErrDamaged = errors.New("bolt: not a store, or a damaged one")
 	// ErrSchema: the store is of another version of this package.
 	ErrSchema = errors.New("bolt: the store is not of this version")
+	// ErrNotCompacted: the store can be used, but bytes of documents that were in its file, some of them deleted, still are.
+	ErrNotCompacted = errors.New("bolt: the store's file was not compacted after it was brought to this version")
 	// ErrFolder: the folder is not the one in which the store keeps its documents.
 	ErrFolder = errors.New("bolt: not the store's folder of documents")
 )
@@ -81,6 +85,7 @@ type Options struct {
 	// alone, with a new store, and the store opens with no other. Empty: it has the name of
 	// the store's file with ".documents" behind it.
 	DocumentFolder string
+	syncParent     func(path string) error // of package durable, except in tests
 }
 
 // documentsSuffix is what the folder of documents has behind the name of the store's file.
@@ -90,10 +95,12 @@ const documentsSuffix = ".documents"
 type DB struct {
 	path string
 	opts Options
-	file atomic.Pointer[bbolt.DB] // which Compact replaces
+	file atomic.Pointer[boltFile] // which Compact replaces
 	// writing is held by the transaction that runs. bbolt has a lock of its own
 	// for that, but waiting for this one ends with the context.
 	writing chan struct{}
+	// unflushed: Compact replaced the file, and its name is not flushed. The holder of writing may use it.
+	unflushed bool
 	// enqueued has a value when jobs were added; see storage.Jobs.
 	enqueued chan struct{}
 	folder   *folder
@@ -119,6 +126,9 @@ func newDB(path string, opts Options) *DB {
 	if opts.DocumentFolder == "" {
 		opts.DocumentFolder = path + documentsSuffix
 	}
+	if opts.syncParent == nil {
+		opts.syncParent = durable.SyncParent
+	}
 	db := &DB{path: path, opts: opts, writing: make(chan struct{}, 1), enqueued: make(chan struct{}, 1)}
 	db.steps.New = func() any { return new([createStep]byte) }
 	return db
@@ -126,7 +136,7 @@ func newDB(path string, opts Options) *DB {
 
 // open opens the file and the folder, and makes a new store.
 func (db *DB) open() error {
-	version, err := db.inspect(func(version int) bool { return version == schemaVersion })
+	version, err := db.inspect(func(_ *bbolt.Tx, version int) bool { return version == schemaVersion })
 	if err == nil && version > 0 {
 		err = fits(version)
 	}

@@ -61,3 +61,21 @@ func CopyDocuments(path string) error {
 	}
 	return db.close()
 }
+
+// Upgrade does all of a migration but compacting the file.
+func Upgrade(path string) error {
+	db := newDB(path, Options{})
+	if err := db.openFile(); err != nil {
+		return err
+	}
+	if err := db.upgrade(); err != nil {
+		return err
+	}
+	return db.close()
+}
+
+// WithSyncParent returns options of a store that flushes the names of its files with another function.
+func (o Options) WithSyncParent(syncParent func(path string) error) Options {
+	o.syncParent = syncParent
+	return o
+}

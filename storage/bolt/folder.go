@@ -145,7 +145,7 @@ func (f *folder) settle(mark string) error {
 	}
 	_, err = file.WriteString(mark)
 	if f.owner != nil {
-		err = errors.Join(err, giveTo(file, f.owner))
+		err = errors.Join(err, setOwner(file, f.owner, 0o600))
 	}
 	return errors.Join(err, file.Sync(), file.Close(), f.self.Sync())
 }

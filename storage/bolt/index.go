@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/innsigli/innsigli/storage"
 )
 
 // index finds the ids of records by a key made from the record. Records with
@@ -78,6 +80,15 @@ func (ix index[R]) ids(tx *bbolt.Tx, in span, limit int) []string {
 		ids = append(ids, string(id))
 	}
 	return ids
+}
+
+// contradicts returns the error about an entry whose record could not be read. That there is none is damage: entries and
+// records change together.
+func (ix index[R]) contradicts(id string, err error) error {
+	if errors.Is(err, storage.ErrNotFound) {
+		return fmt.Errorf("%w: %s has an entry for %q, which has no record", ErrDamaged, ix.bucket, id)
+	}
+	return fmt.Errorf("bolt: entry of %s for %q: %w", ix.bucket, id, err)
 }
 
 // byID stands for an index that has the records in the order of their ids, which the table itself is.

@@ -61,10 +61,13 @@ var schema = []interface {
 	pageRecordTable,
 }
 
-// versionOf returns the version of a store, 0 of a file without one.
+// versionOf returns the version of a store, 0 of a new file.
 func versionOf(tx *bbolt.Tx) (int, error) {
 	meta := metaBucket.get(tx)
 	if meta == nil {
+		if name, _ := tx.Cursor().First(); name != nil {
+			return 0, fmt.Errorf("%w: it has buckets, but none named %s", ErrDamaged, metaBucket)
+		}
 		return 0, nil
 	}
 	version, err := strconv.Atoi(string(meta.Get([]byte(schemaKey))))
@@ -75,6 +78,24 @@ func versionOf(tx *bbolt.Tx) (int, error) {
 		return 0, fmt.Errorf("%w: the schema's version: %w", ErrDamaged, err)
 	}
 	return version, nil
+}
+
+// hasTables returns an error if a store lacks a table of its version. Of an earlier version that is the table which Migrate
+// reads; it makes the others.
+func hasTables(tx *bbolt.Tx, version int) error {
+	names := documentTable.buckets()[:1]
+	if version == schemaVersion {
+		names = nil
+		for _, table := range schema {
+			names = append(names, table.buckets()...)
+		}
+	}
+	for _, name := range names {
+		if tx.Bucket([]byte(name)) == nil {
+			return fmt.Errorf("%w: it lacks the table %s; restore a backup", ErrDamaged, name)
+		}
+	}
+	return nil
 }
 
 // fits returns an error unless a store of a version is one for this program.

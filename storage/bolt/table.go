@@ -168,7 +168,11 @@ func (t table[R]) find(tx *bbolt.Tx, ix index[R], key []byte) (R, error) {
 		var none R
 		return none, storage.ErrNotFound
 	}
-	return t.get(tx, string(id))
+	record, err := t.get(tx, string(id))
+	if err != nil {
+		return record, ix.contradicts(string(id), err)
+	}
+	return record, nil
 }
 
 // list reads the first records in the span of an index, at most limit.
@@ -177,7 +181,7 @@ func (t table[R]) list(tx *bbolt.Tx, ix index[R], in span, limit int) ([]R, erro
 	for _, id := range ix.ids(tx, in, limit) {
 		record, err := t.get(tx, id)
 		if err != nil {
-			return nil, fmt.Errorf("bolt: entry of %s for %q: %w", ix.bucket, id, err)
+			return nil, ix.contradicts(id, err)
 		}
 		list = append(list, record)
 	}
@@ -190,7 +194,7 @@ func (t table[R]) removeFirst(tx *bbolt.Tx, ix index[R], in span, limit int) (in
 	ids := ix.ids(tx, in, limit)
 	for _, id := range ids {
 		if err := t.remove(tx, id); err != nil {
-			return 0, fmt.Errorf("bolt: entry of %s for %q: %w", ix.bucket, id, err)
+			return 0, ix.contradicts(id, err)
 		}
 	}
 	return len(ids), nil

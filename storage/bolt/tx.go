@@ -48,6 +48,9 @@ func (db *DB) transact(ctx context.Context, fn func(ctx context.Context) error) 
 		return nil, err
 	}
 	defer db.unlock()
+	if err := db.flushName(); err != nil {
+		return nil, fmt.Errorf("bolt: beginning a transaction: %w: %w", storage.ErrUnavailable, err)
+	}
 	tx, err := db.file.Load().Begin(true)
 	if err != nil {
 		return nil, fmt.Errorf("bolt: beginning a transaction: %w", meaning(err))
