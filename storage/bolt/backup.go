@@ -20,7 +20,9 @@ import (
 // extracted is a store that [Open] opens. What was deleted before is not in it.
 //
 // The records are copied first, to a file without a name beside the store's. The files of
-// documents that are deleted while the archive is written stay until the end.
+// documents that are deleted while the archive is written stay until the end, and take space on
+// the disk until then: w should not be slow. If there are more than some thousand of them, the
+// next Sweep removes the rest.
 // Errors of w are returned wrapped.
 func (db *DB) Backup(ctx context.Context, w io.Writer) error {
 	if err := db.backUp(ctx, w); err != nil {

@@ -31,7 +31,7 @@ type folder struct {
 	mu       sync.Mutex
 	incoming map[string]bool // ids of documents that Create is receiving
 	holds    int             // backups that run
-	held     []string        // ids of deleted documents, whose files go when the last of them has ended
+	held     []string        // ids of deleted documents, whose files are removed when the last backup has ended
 }
 
 // makeFolder makes a folder for its owner alone, unless it is there.
@@ -201,16 +201,21 @@ func (f *folder) append(id string, end int64, p []byte) (err error) {
 	return nil
 }
 
-// unlink removes a document's file, or has it removed when no backup runs any more. What it
-// cannot remove is swept later.
+// maxHeld is how many documents that were deleted while a backup runs are remembered, some 50 bytes for each.
+const maxHeld = 4096
+
+// unlink removes the file of a deleted document, or has it removed when no backup runs any more. Sweep removes what unlink
+// could not: files for which the file system had an error, and those of the documents after the first maxHeld that are
+// deleted while backups run.
 func (f *folder) unlink(id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.holds > 0 {
+	switch {
+	case f.holds == 0:
+		_ = f.root.Remove(id)
+	case len(f.held) < maxHeld:
 		f.held = append(f.held, id)
-		return
 	}
-	_ = f.root.Remove(id)
 }
 
 // hold keeps the files of documents that are deleted, until release is called.
