@@ -24,8 +24,9 @@ import (
 type pageCheck struct {
 	file     io.ReaderAt
 	pageSize int64
-	end      uint64   // ID of the first page behind those in use
-	seen     []uint64 // a bit for each page
+	end      uint64                   // ID of the first page behind those in use
+	seen     []uint64                 // a bit for each page
+	buffers  [maxPageDepth + 1][]byte // a page for each depth
 	// enters reports whether the bucket of that name in the root bucket is checked too; nil: all are.
 	enters func(name []byte) bool
 }
@@ -99,12 +100,18 @@ type page struct {
 	file  io.ReaderAt
 }
 
-// load reads a page that was not read before, with its elements.
-func (c *pageCheck) load(id uint64) (page, error) {
+// load reads a page that was not read before, with its elements. It is good until the next page of that depth is loaded.
+func (c *pageCheck) load(id uint64, depth int) (page, error) {
+	if depth > maxPageDepth {
+		return page{}, damagedPage(id, "it is below %d others", maxPageDepth)
+	}
 	if id < 2 || id >= c.end {
 		return page{}, damagedPage(id, "it is referred to, and not one of the %d pages of the file", c.end)
 	}
-	p := page{id: id, at: int64(id) * c.pageSize, file: c.file, head: make([]byte, c.pageSize)}
+	if c.buffers[depth] == nil {
+		c.buffers[depth] = make([]byte, c.pageSize)
+	}
+	p := page{id: id, at: int64(id) * c.pageSize, file: c.file, head: c.buffers[depth]}
 	if err := p.fill(p.head, 0); err != nil {
 		return page{}, err
 	}
@@ -201,16 +208,13 @@ type bucketCheck struct {
 func (b *bucketCheck) follows(key []byte, inLeaf bool) bool {
 	order := bytes.Compare(b.last, key)
 	follows := order < 0 || order == 0 && !b.inLeaf
-	b.last, b.inLeaf = key, inLeaf
+	b.last, b.inLeaf = append(b.last[:0], key...), inLeaf
 	return follows
 }
 
 // tree checks a page of a bucket, and those below it. depth is how many there are from the root.
 func (c *pageCheck) tree(id uint64, b *bucketCheck, depth int) error {
-	if depth > maxPageDepth {
-		return damagedPage(id, "it is below %d others", maxPageDepth)
-	}
-	p, err := c.load(id)
+	p, err := c.load(id, depth)
 	switch {
 	case err != nil:
 		return err
@@ -304,7 +308,7 @@ func (c *pageCheck) freelist(tx *bbolt.Tx) error {
 	if id == noFreelist {
 		return nil
 	}
-	p, err := c.load(id)
+	p, err := c.load(id, 0)
 	if err != nil {
 		return err
 	}
