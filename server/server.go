@@ -129,7 +129,7 @@ func (s *Server) assemble(ctx context.Context) (err error) {
 	if file, ok := b.(interface {
 		FileSize() (size, free int64, err error)
 	}); ok {
-		s.observer.Metrics.WatchRoom(file.FileSize)
+		s.observer.Metrics.WatchFileSize(file.FileSize)
 	}
 	if err = s.listen(); err != nil {
 		return err

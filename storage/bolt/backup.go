@@ -26,7 +26,7 @@ import (
 // Errors of w are returned wrapped.
 func (db *DB) Backup(ctx context.Context, w io.Writer) error {
 	if err := db.backUp(ctx, w); err != nil {
-		return fmt.Errorf("bolt: writing a backup: %w", meaning(err))
+		return fmt.Errorf("bolt: writing a backup: %w", translate(err))
 	}
 	return nil
 }

@@ -115,7 +115,7 @@ func TestABackupHasWhatIsDeletedMeanwhile(t *testing.T) {
 	if left := files(t, folder); len(left) != 1 || left[0] != kept.ID {
 		t.Errorf("files afterwards: %v", left)
 	}
-	if got := string(whole(t, openIn(t, copied), ref.ID)); got != "a document" {
+	if got := string(readDocument(t, openIn(t, copied), ref.ID)); got != "a document" {
 		t.Errorf("in the backup it is %q", got)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// FileSize returns the size of the store's file in bytes, and how many of them are free: the store
-// uses them again, and Compact gives them back.
+// FileSize returns the size of the store's file in bytes, and how many of them are free. The store
+// uses free bytes again; Compact returns them to the file system.
 func (db *DB) FileSize() (size, free int64, err error) {
 	err = db.view(func(tx *bbolt.Tx) error {
 		stat, err := os.Stat(db.path)
@@ -32,7 +32,7 @@ func (db *DB) FileSize() (size, free int64, err error) {
 }
 
 const (
-	// compactSuffix is what the file that Compact writes has behind the name of the store's.
+	// compactSuffix is appended to the name of the store's file for the file that Compact writes.
 	compactSuffix = ".compact"
 	// compactStep is how many bytes of records one transaction copies.
 	compactStep = 1 << 20
@@ -52,7 +52,7 @@ func (db *DB) Compact(ctx context.Context) (before, after int64, err error) {
 	}
 	defer db.unlock()
 	if before, after, err = db.compact(); err != nil {
-		err = fmt.Errorf("bolt: compacting %s: %w", db.path, meaning(err))
+		err = fmt.Errorf("bolt: compacting %s: %w", db.path, translate(err))
 	}
 	return before, after, err
 }

@@ -64,14 +64,14 @@ func TestNothingIsLeftOfWhatWasDeleted(t *testing.T) {
 		t.Errorf("the backup has %d bytes", archive.Len())
 	}
 	extract(t, &archive, copied)
-	whole(t, openIn(t, copied), kept.ID)
+	readDocument(t, openIn(t, copied), kept.ID)
 	if _, _, err := db.Compact(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if has(folder, name) {
 		t.Error("the store has the record after it was compacted")
 	}
-	whole(t, db, kept.ID)
+	readDocument(t, db, kept.ID)
 }
 
 // Compact makes the file small, and the store goes on, alone as before. FileSize says what it will come to.

@@ -46,7 +46,7 @@ func openBolt(path string, options bbolt.Options) (*boltFile, error) {
 	})
 	if err != nil {
 		file.raw.Close() // nil is fine
-		return nil, refusal(err)
+		return nil, openError(err)
 	}
 	opened, err := file.raw.Stat()
 	if err == nil {
@@ -62,15 +62,15 @@ func openBolt(path string, options bbolt.Options) (*boltFile, error) {
 	return openBolt(path, options)
 }
 
-// refusal says why bbolt did not open the file. Not all its reasons have names:
-// what is neither the lock nor the system's is the file's.
-func refusal(err error) error {
+// openError returns the error for one with which bbolt did not open a file. An error that is neither about the lock nor
+// of the file system is about the file's content.
+func openError(err error) error {
 	var errno syscall.Errno
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return ErrLocked
 	case errors.As(err, &errno):
-		return meaning(err)
+		return translate(err)
 	case errors.Is(err, ErrDamaged):
 		return err
 	}
@@ -94,26 +94,25 @@ func (db *DB) openFile() error {
 func (db *DB) settings(path string) bbolt.Options {
 	return bbolt.Options{
 		Timeout: db.opts.LockTimeout,
-		// The list of free pages would be written whole with each commit: megabytes, once
-		// gigabytes of records were deleted.
+		// Each commit would write the whole list of free pages: megabytes, once gigabytes of
+		// records were deleted.
 		NoFreelistSync: true,
 		FreelistType:   bbolt.FreelistMapType,
-		// A file that outgrows its map is mapped anew, which waits for all who read, and a
-		// backup reads for long. So the map is larger than the file soon becomes.
+		// A file that outgrows its map is mapped again, which waits for all reads, and a backup
+		// reads for a long time. So the map is larger than the file soon becomes.
 		InitialMmapSize: mapSize(path),
 	}
 }
 
-// mapSize is 16 GiB more than the file has, which take addresses and neither memory nor
-// disk. There are none to spare where addresses have 32 bits, and on Windows a file
-// becomes as long as its map.
+// mapSize is 16 GiB more than the file has. A map takes addresses, and neither memory nor disk. It is not larger than the
+// file where addresses have 32 bits, nor on Windows, where a file becomes as long as its map.
 func mapSize(path string) int {
 	const more = math.MaxInt >> 29
 	stat, err := os.Stat(path)
 	switch {
 	case runtime.GOOS == "windows":
 		return 0
-	case err != nil: // it is new, or bbolt will say why
+	case err != nil: // it is new, or bbolt returns the error
 		return more
 	}
 	return int(stat.Size()) + more

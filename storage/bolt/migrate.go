@@ -48,7 +48,7 @@ func (db *DB) migrate() (from int, err error) {
 		return from, err
 	}
 	if from > schemaVersion {
-		return from, fits(from)
+		return from, checkVersion(from)
 	}
 	if err := db.openFile(); err != nil {
 		return from, err
@@ -60,7 +60,7 @@ func (db *DB) migrate() (from int, err error) {
 	case from == 0:
 		return from, db.create()
 	case from > schemaVersion:
-		return from, fits(from)
+		return from, checkVersion(from)
 	case from < schemaVersion:
 		if err := db.upgrade(); err != nil {
 			return from, err
@@ -127,7 +127,7 @@ func (db *DB) compactMigrated() error {
 		return err
 	}
 	if _, _, err = db.compact(); err != nil && !db.unflushed {
-		err = fmt.Errorf("%w: bytes of its documents, and of deleted ones, are still in it: %w", ErrNotCompacted, meaning(err))
+		err = fmt.Errorf("%w: bytes of its documents, and of deleted ones, are still in it: %w", ErrNotCompacted, translate(err))
 	}
 	return err
 }
@@ -158,7 +158,7 @@ func (db *DB) copyDocuments() (mark string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := errors.Join(setOwner(db.folder.self, db.folder.owner, self.Mode().Perm()), db.folder.belongs(mark, true)); err != nil {
+	if err := errors.Join(setOwner(db.folder.self, db.folder.owner, self.Mode().Perm()), db.folder.checkMark(mark, true)); err != nil {
 		return "", err
 	}
 	err = db.view(func(tx *bbolt.Tx) error {
@@ -174,15 +174,15 @@ func (db *DB) copyDocuments() (mark string, err error) {
 			if all := chunkBucket.get(tx); all != nil {
 				chunks = all.Bucket(id)
 			}
-			return db.folder.take(string(id), r.Record.Size, func() io.Reader { return newChunkReader(chunks) })
+			return db.folder.copyDocument(string(id), r.Record.Size, func() io.Reader { return newChunkReader(chunks) })
 		})
 	})
 	return mark, errors.Join(err, db.folder.self.Sync())
 }
 
-// take makes the file of a document, unless an earlier call has, and flushes it. content returns
+// copyDocument makes the file of a document, unless an earlier call has, and flushes it. content returns
 // a reader of the document from its beginning.
-func (f *folder) take(id string, size int64, content func() io.Reader) error {
+func (f *folder) copyDocument(id string, size int64, content func() io.Reader) error {
 	file, err := f.root.OpenFile(id, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
@@ -201,7 +201,7 @@ func (f *folder) take(id string, size int64, content func() io.Reader) error {
 	return errors.Join(setOwner(file, f.owner, 0o600), file.Sync())
 }
 
-// rewrite makes the content of a file anew.
+// rewrite replaces the content of a file.
 func rewrite(file *os.File, content io.Reader) error {
 	if err := file.Truncate(0); err != nil {
 		return err

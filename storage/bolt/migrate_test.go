@@ -58,7 +58,7 @@ func movedStore(t *testing.T, path string) *bolt.DB {
 		t.Fatal("the large document has no revision")
 	}
 	for id, want := range map[string][]byte{large: want, empty: nil} {
-		if got := whole(t, db, id); !bytes.Equal(got, want) {
+		if got := readDocument(t, db, id); !bytes.Equal(got, want) {
 			t.Errorf("document %s has %d bytes of %d, or others", id, len(got), len(want))
 		}
 	}

@@ -79,8 +79,8 @@ func damagedPage(id uint64, format string, args ...any) error {
 	return fmt.Errorf("%w: page %d: %s; restore a backup", ErrDamaged, id, fmt.Sprintf(format, args...))
 }
 
-// take reports whether a page was not seen before.
-func (c *pageCheck) take(id uint64) bool {
+// markSeen reports whether the page was not seen before.
+func (c *pageCheck) markSeen(id uint64) bool {
 	word, bit := &c.seen[id/64], uint64(1)<<(id%64)
 	if *word&bit != 0 {
 		return false
@@ -123,7 +123,7 @@ func (c *pageCheck) load(id uint64, depth int) (page, error) {
 		return page{}, damagedPage(id, "it takes %d pages more, and the file ends before", more)
 	}
 	for i := range more + 1 {
-		if !c.take(id + i) {
+		if !c.markSeen(id + i) {
 			return page{}, damagedPage(id+i, "it is referred to twice")
 		}
 	}
@@ -331,7 +331,7 @@ func (c *pageCheck) freelist(tx *bbolt.Tx) error {
 	}
 	for ; len(list) > 0; list = list[8:] {
 		free := binary.NativeEndian.Uint64(list)
-		if free < 2 || free >= c.end || !c.take(free) {
+		if free < 2 || free >= c.end || !c.markSeen(free) {
 			return damagedPage(free, "it is in the list of free pages, and in use, in the list twice or not in the file")
 		}
 	}

@@ -98,8 +98,8 @@ func hasTables(tx *bbolt.Tx, version int) error {
 	return nil
 }
 
-// fits returns an error unless a store of a version is one for this program.
-func fits(version int) error {
+// checkVersion returns an error unless a store of a version is one for this program.
+func checkVersion(version int) error {
 	switch {
 	case version < schemaVersion:
 		return fmt.Errorf("%w: it is at %d, and this program needs %d; run innsigli migrate", ErrSchema, version, schemaVersion)
@@ -118,14 +118,14 @@ func (db *DB) create() error {
 	if db.folder, err = openFolder(db, db.opts.DocumentFolder); err != nil {
 		return err
 	}
-	mark, err := db.folder.claim()
+	mark, err := db.folder.newMark()
 	if err == nil {
 		err = db.update(func(tx *bbolt.Tx) error { return setSchema(tx, mark) })
 	}
 	if err != nil {
 		return err
 	}
-	return db.folder.settle(mark)
+	return db.folder.writeMark(mark)
 }
 
 // setSchema makes what a file does not have of this version's schema. mark is that of the
