@@ -118,8 +118,9 @@ func mapSize(path string) int {
 	return int(stat.Size()) + more
 }
 
-// inspect returns the version of the store in the file, 0 if there is none, and changes nothing. If opens reports that a
-// store of that version is to be opened, inspect checks all pages first. A store of the current version has all tables.
+// inspect returns the version of the store in the file, 0 if there is none, and changes nothing. If opens reports that the
+// caller is going to open a store of that version, inspect checks all pages and that no table is missing. Before it reads
+// the version, it checks the few pages that lead to it.
 func (db *DB) inspect(opens func(tx *bbolt.Tx, version int) bool) (version int, err error) {
 	stat, err := os.Stat(db.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && stat.Size() == 0 {

@@ -11,12 +11,11 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// pageCheck checks the pages of a file before bbolt follows them. bbolt trusts a page: one that refers to itself is an
-// endless loop, and one whose lengths are wrong is a panic or a fault of memory, in some places in a goroutine of bbolt's
-// own, in which it would end the process.
+// pageCheck checks the pages of a file before bbolt reads them. bbolt does not check them itself: it loops for ever in a page
+// that refers to itself, and panics, or reads memory that is not mapped, if lengths in a page are wrong. When it opens a
+// file, it does so in a goroutine of its own, where a panic ends the process.
 //
-// The check goes through the trees of pages once, and through no page twice, so that it ends whatever the pages say. It
-// reads the headers and keys of all pages, and no values.
+// The check reads each page at most once, so that it ends for all files. It reads headers and keys, and no values.
 //
 // A file is a sequence of pages of one size. A page begins with a header of 16 bytes: its ID (8 bytes), its type (2), the
 // number of its elements (2), and how many pages more it takes (4). Then come its elements, 16 bytes each, and then their
@@ -45,8 +44,8 @@ const (
 	noFreelist       = math.MaxUint64
 )
 
-// maxPageDepth is how many pages there may be from the root to a leaf. Branches have at least two elements, so that no
-// tree of a file is as high.
+// maxPageDepth is the largest number of pages from the root to a leaf. A branch has two elements or more, so that no file
+// is large enough for a deeper tree.
 const maxPageDepth = 64
 
 func newPageCheck(tx *bbolt.Tx, file *boltFile) (*pageCheck, error) {
@@ -100,7 +99,8 @@ type page struct {
 	file  io.ReaderAt
 }
 
-// load reads a page that was not read before, with its elements. It is good until the next page of that depth is loaded.
+// load reads a page that was not read before, with its elements. The result is valid until the next
+// page of that depth is loaded.
 func (c *pageCheck) load(id uint64, depth int) (page, error) {
 	if depth > maxPageDepth {
 		return page{}, damagedPage(id, "it is below %d others", maxPageDepth)
@@ -198,13 +198,14 @@ func (p *page) element(i int, from int64) (e element, err error) {
 	return e, err
 }
 
-// bucketCheck holds the keys of a bucket against their order.
+// bucketCheck checks that the keys of a bucket are in order.
 type bucketCheck struct {
-	isRoot bool   // it has buckets and nothing else
+	isRoot bool   // it has buckets only
 	last   []byte // key
-	inLeaf bool   // last is the key of a record, which no other has
+	inLeaf bool   // last is a key of a leaf, which is not there twice
 }
 
+// follows reports whether the next key may follow the last one.
 func (b *bucketCheck) follows(key []byte, inLeaf bool) bool {
 	order := bytes.Compare(b.last, key)
 	follows := order < 0 || order == 0 && !b.inLeaf
@@ -212,7 +213,7 @@ func (b *bucketCheck) follows(key []byte, inLeaf bool) bool {
 	return follows
 }
 
-// tree checks a page of a bucket, and those below it. depth is how many there are from the root.
+// tree checks a page of a bucket, and the pages below it. depth is the number of pages from the root.
 func (c *pageCheck) tree(id uint64, b *bucketCheck, depth int) error {
 	p, err := c.load(id, depth)
 	switch {
@@ -239,8 +240,8 @@ func (c *pageCheck) tree(id uint64, b *bucketCheck, depth int) error {
 	return nil
 }
 
-// leaf checks a page with records or buckets, and those of the buckets. At depth 0 there are none of them: buckets within
-// a value have none.
+// leaf checks a page with records or buckets, and the pages of these buckets. At depth 0, p is the content of a bucket
+// within a value, which has no buckets.
 func (c *pageCheck) leaf(p *page, b *bucketCheck, depth int) error {
 	from := p.firstData()
 	for i := range p.count {
@@ -265,7 +266,7 @@ func (c *pageCheck) leaf(p *page, b *bucketCheck, depth int) error {
 	return nil
 }
 
-// bucket checks the bucket that an element has.
+// bucket checks the bucket that is the value of an element.
 func (c *pageCheck) bucket(p *page, e element, depth int) error {
 	size := e.end - e.value
 	if size < bucketHeaderSize {
