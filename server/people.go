@@ -156,13 +156,13 @@ func signingMethods(p idp.Provider) (methods []idp.Method) {
 	return methods
 }
 
-// testPeople are the test users of a sandbox, as the portal knows them.
-type testPeople struct{ users sandbox.Store }
+// testUsers are the test users of a sandbox, as the portal knows them.
+type testUsers struct{ users sandbox.Store }
 
-var _ portal.TestPeople = testPeople{}
+var _ portal.TestUsers = testUsers{}
 
-// TestPerson implements [portal.TestPeople].
-func (t testPeople) TestPerson(ctx context.Context, owner, id string) (p idp.Person, ready bool, err error) {
+// TestUser implements [portal.TestUsers].
+func (t testUsers) TestUser(ctx context.Context, owner, id string) (p idp.Person, ready bool, err error) {
 	u, err := t.users.User(ctx, owner, id)
 	if errors.Is(err, storage.ErrNotFound) {
 		err = portal.ErrNotFound

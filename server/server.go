@@ -200,7 +200,7 @@ func (s *Server) assembleSigning() {
 		o.Mail = s.mailer
 	}
 	if s.people.users != nil {
-		o.TestPeople = testPeople{b.Sandbox()}
+		o.TestUsers = testUsers{b.Sandbox()}
 	}
 	owner := portal.NewOwner(sealed.Processes(b.Processes(), c.MasterKey), s.tx, b.Documents(), b.EvidenceLog(), operator.Terms{Service: s.accounts}, o)
 	options := c.signingOptions(s.people, now)
