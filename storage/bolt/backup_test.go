@@ -120,8 +120,8 @@ func TestABackupHasWhatIsDeletedMeanwhile(t *testing.T) {
 	}
 }
 
-// The memory for what is deleted while a backup runs is bounded, and free afterwards. All files are removed: those that were
-// remembered at the end of the backup, the others by Sweep.
+// The memory for what is deleted while a backup runs is bounded, and free afterwards. All files are removed: those
+// that were remembered at the end of the backup, the others by Sweep.
 func TestManyDocumentsAreDeletedDuringABackup(t *testing.T) {
 	const more = 10
 	folder, copied := t.TempDir(), t.TempDir()

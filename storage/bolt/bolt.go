@@ -70,7 +70,8 @@ var (
 	ErrDamaged = errors.New("bolt: not a store, or a damaged one")
 	// ErrSchema: the store is of another version of this package.
 	ErrSchema = errors.New("bolt: the store is not of this version")
-	// ErrNotCompacted: the store can be used, but bytes of documents that were in its file, some of them deleted, still are.
+	// ErrNotCompacted: the store can be used, but bytes of documents that were in its file, some of them deleted,
+	// still are.
 	ErrNotCompacted = errors.New("bolt: the store's file was not compacted after it was brought to this version")
 	// ErrFolder: the folder is not the one in which the store keeps its documents.
 	ErrFolder = errors.New("bolt: not the store's folder of documents")

@@ -38,14 +38,14 @@ const (
 	compactStep = 1 << 20
 )
 
-// Compact writes a new file that has the records and nothing else: no free space, and no bytes of deleted records. The new
-// file takes the old one's place, and gets its owner, group and permissions. Compact returns the sizes of the file in
-// bytes, before and after. Transactions wait meanwhile, and reads do not.
+// Compact writes a new file that has the records and nothing else: no free space, and no bytes of deleted records.
+// The new file takes the old one's place, and gets its owner, group and permissions. Compact returns the sizes of
+// the file in bytes, before and after. Transactions wait meanwhile, and reads do not.
 //
-// The new file takes the old one's place after it is flushed, so that a crash leaves one or the other. If its new name
-// cannot be flushed then, Compact returns the sizes and an error, and the store uses the new file. Each transaction tries
-// again to flush the name, and returns [storage.ErrUnavailable] if that fails: after a crash the old file could be in
-// place again, without the transaction.
+// The new file takes the old one's place after it is flushed, so that a crash leaves one or the other. If its new
+// name cannot be flushed then, Compact returns the sizes and an error, and the store uses the new file. Each
+// transaction tries again to flush the name, and returns [storage.ErrUnavailable] if that fails: after a crash the
+// old file could be in place again, without the transaction.
 func (db *DB) Compact(ctx context.Context) (before, after int64, err error) {
 	if err := db.lock(ctx); err != nil {
 		return 0, 0, err
@@ -73,8 +73,8 @@ func (db *DB) compact() (before, after int64, err error) {
 	return old.Size(), after, db.flushName()
 }
 
-// writeCompact writes the records to a new file and flushes it. At no time may more people read or write the new file than
-// the old one.
+// writeCompact writes the records to a new file and flushes it. At no time may more people read or write the new
+// file than the old one.
 func (db *DB) writeCompact(path string, old fs.FileInfo) (size int64, err error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
@@ -98,8 +98,8 @@ func (db *DB) writeCompact(path string, old fs.FileInfo) (size int64, err error)
 // copySettings are those of a file that is written at once, and flushed at the end.
 var copySettings = bbolt.Options{NoSync: true, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType}
 
-// copyRecords copies the records of a file at one moment, and returns how many bytes of the new file that takes. The new
-// file is compacted.
+// copyRecords copies the records of a file at one moment, and returns how many bytes of the new file that takes.
+// The new file is compacted.
 func copyRecords(to, from *boltFile) (size int64, err error) {
 	err = guarded(func() error {
 		// A page may have been damaged since the file was opened.
@@ -133,8 +133,8 @@ func setCompacted(file *boltFile) error {
 	return file.Update(func(tx *bbolt.Tx) error { return metaBucket.get(tx).Delete([]byte(uncompactedKey)) })
 }
 
-// replace renames a file to the name of the store's, and uses it. The new file is open, and so locked, before. The caller
-// has to call flushName.
+// replace renames a file to the name of the store's, and uses it. The new file is open, and so locked, before. The
+// caller has to call flushName.
 func (db *DB) replace(path string) error {
 	old := db.file.Load()
 	if runtime.GOOS == "windows" { // where a file that is open is not renamed
@@ -158,8 +158,8 @@ func (db *DB) replace(path string) error {
 	return nil
 }
 
-// flushName flushes the folder of the store's file, if a compacted file was renamed in it and that is not flushed yet. The
-// caller has the lock.
+// flushName flushes the folder of the store's file, if a compacted file was renamed in it and that is not flushed
+// yet. The caller has the lock.
 func (db *DB) flushName() error {
 	if !db.unflushed {
 		return nil

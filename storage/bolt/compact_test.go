@@ -20,7 +20,8 @@ import (
 	"github.com/innsigli/innsigli/storage/bolt"
 )
 
-// What was deleted is nowhere any more: of a document neither in the store nor in a backup, and of a record not after Compact.
+// What was deleted is nowhere any more: of a document neither in the store nor in a backup, and of a record not
+// after Compact.
 func TestNothingIsLeftOfWhatWasDeleted(t *testing.T) {
 	const text, name = "the text of a deleted document. ", "a deleted name. "
 	folder, copied := t.TempDir(), t.TempDir()
@@ -121,8 +122,8 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// If the name of the compacted file cannot be flushed, the store goes on with that file, and makes no transaction that a
-// crash could undo, until the name is flushed.
+// If the name of the compacted file cannot be flushed, the store goes on with that file, and makes no transaction
+// that a crash could undo, until the name is flushed.
 func TestACompactionWhoseNameIsNotFlushed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	var failure error

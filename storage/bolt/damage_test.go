@@ -72,8 +72,8 @@ func storeWithBranches(t *testing.T) (path string, content pages) {
 	return path, content
 }
 
-// A page that refers to itself, or to a page above it, is an error that says what to do. In the same way, a page that two
-// pages refer to would be written to by two buckets.
+// A page that refers to itself, or to a page above it, is an error that says what to do. In the same way, a page
+// that two pages refer to would be written to by two buckets.
 func TestPagesThatReferToEachOther(t *testing.T) {
 	path, whole := storeWithBranches(t)
 	branch := whole.of(1)
@@ -172,7 +172,8 @@ func damage(random *rand.Rand, p pages) {
 	}
 }
 
-// A damaged page is an error or not noticed, and never a panic or an endless loop. A store that opens can be read through.
+// A damaged page is an error or not noticed, and never a panic or an endless loop. A store that opens can be read
+// through.
 func TestADamagedFileIsAnError(t *testing.T) {
 	path, whole := storeWithBranches(t)
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)

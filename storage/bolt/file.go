@@ -32,8 +32,8 @@ type boltFile struct {
 	raw *os.File
 }
 
-// openBolt opens a file with bbolt, and takes its lock. If another process replaced the file, because it compacted the
-// store while openBolt waited for the lock, openBolt opens the new file.
+// openBolt opens a file with bbolt, and takes its lock. If another process replaced the file, because it compacted
+// the store while openBolt waited for the lock, openBolt opens the new file.
 func openBolt(path string, options bbolt.Options) (*boltFile, error) {
 	file := &boltFile{}
 	options.OpenFile = func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
@@ -62,8 +62,8 @@ func openBolt(path string, options bbolt.Options) (*boltFile, error) {
 	return openBolt(path, options)
 }
 
-// openError returns the error for one with which bbolt did not open a file. An error that is neither about the lock nor
-// of the file system is about the file's content.
+// openError returns the error for one with which bbolt did not open a file. An error that is neither about the
+// lock nor of the file system is about the file's content.
 func openError(err error) error {
 	var errno syscall.Errno
 	switch {
@@ -104,8 +104,8 @@ func (db *DB) settings(path string) bbolt.Options {
 	}
 }
 
-// mapSize is 16 GiB more than the file has. A map takes addresses, and neither memory nor disk. It is not larger than the
-// file where addresses have 32 bits, nor on Windows, where a file becomes as long as its map.
+// mapSize is 16 GiB more than the file has. A map takes addresses, and neither memory nor disk. It is not larger
+// than the file where addresses have 32 bits, nor on Windows, where a file becomes as long as its map.
 func mapSize(path string) int {
 	const more = math.MaxInt >> 29
 	stat, err := os.Stat(path)
@@ -118,9 +118,9 @@ func mapSize(path string) int {
 	return int(stat.Size()) + more
 }
 
-// inspect returns the version of the store in the file, 0 if there is none, and changes nothing. If opens reports that the
-// caller is going to open a store of that version, inspect checks all pages and that no table is missing. Before it reads
-// the version, it checks the few pages that lead to it.
+// inspect returns the version of the store in the file, 0 if there is none, and changes nothing. If opens reports
+// that the caller is going to open a store of that version, inspect checks all pages and that no table is missing.
+// Before it reads the version, it checks the few pages that lead to it.
 func (db *DB) inspect(opens func(tx *bbolt.Tx, version int) bool) (version int, err error) {
 	stat, err := os.Stat(db.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && stat.Size() == 0 {

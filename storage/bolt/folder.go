@@ -204,9 +204,9 @@ func (f *folder) append(id string, end int64, p []byte) (err error) {
 // maxHeld is how many documents that were deleted while a backup runs are remembered, some 50 bytes for each.
 const maxHeld = 4096
 
-// unlink removes the file of a deleted document, or has it removed when no backup runs any more. Sweep removes what unlink
-// could not: files for which the file system had an error, and those of the documents after the first maxHeld that are
-// deleted while backups run.
+// unlink removes the file of a deleted document, or has it removed when no backup runs any more. Sweep removes
+// what unlink could not: files for which the file system had an error, and those of the documents after the first
+// maxHeld that are deleted while backups run.
 func (f *folder) unlink(id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -249,7 +249,8 @@ func (f *folder) receiving(id string) (received func()) {
 	}
 }
 
-// mustStay reports whether a file without a record may not be removed: a backup runs, or Create receives the document.
+// mustStay reports whether a file without a record may not be removed: a backup runs, or Create receives the
+// document.
 func (f *folder) mustStay(id string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -85,8 +85,8 @@ func (ix index[R]) ids(tx *bbolt.Tx, in span, limit int) []string {
 	return ids
 }
 
-// contradicts returns the error about an entry whose record could not be read. That there is none is damage: entries and
-// records change together.
+// contradicts returns the error about an entry whose record could not be read. That there is none is damage:
+// entries and records change together.
 func (ix index[R]) contradicts(id string, err error) error {
 	if errors.Is(err, storage.ErrNotFound) {
 		return fmt.Errorf("%w: %s has an entry for %q, which has no record", ErrDamaged, ix.bucket, id)

@@ -13,15 +13,15 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Migrate brings the store in the file of that path to the version that this package needs, and returns at which version
-// it was, and at which it is, also with an error; 0 is none. It makes a store where there is none. A store that has this
-// version is not touched. If Migrate breaks off, it goes on when it is called again. Until the version has changed, the
-// version before can use the store.
+// Migrate brings the store in the file of that path to the version that this package needs, and returns at which
+// version it was, and at which it is, also with an error; 0 is none. It makes a store where there is none. A store
+// that has this version and is compacted is not touched. If Migrate breaks off, it goes on when it is called again. Until the
+// version has changed, the version before can use the store.
 //
-// Before version 4, a store could have its documents in the file. They become files in the folder, which needs as much
-// room again until the end. Then Migrate compacts the file, because the bytes of these documents, and of documents that
-// were deleted before, are still in it. If that does not succeed, the error is [ErrNotCompacted]: the store can be used,
-// and the next call compacts it.
+// Before version 4, a store could have its documents in the file. They become files in the folder, which needs as
+// much room again until the end. Then Migrate compacts the file, because the bytes of these documents, and of
+// documents that were deleted before, are still in it. If that does not succeed, the error is [ErrNotCompacted]:
+// the store can be used, and the next call compacts it.
 //
 // Errors: those of [Open], and ErrNotCompacted.
 func Migrate(path string, opts Options) (from, to int, err error) {

@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// setOwner gives a file the owner and the group of another one, so that a server can use what root made of its store, and
-// then permissions. A process that is not root's may not give it a group which it is not in itself. That is an error only
-// if the permissions of the group are others than those of all people.
+// setOwner gives a file the owner and the group of another one, so that a server can use what root made of its
+// store, and then permissions. A process that does not run as root may not give a file a group that it is not in.
+// That is an error only if the permissions of the group differ from those of all people.
 func setOwner(file *os.File, like fs.FileInfo, permissions fs.FileMode) error {
 	stat, err := file.Stat()
 	if err != nil {

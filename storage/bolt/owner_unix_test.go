@@ -52,7 +52,8 @@ func owner(t *testing.T, path string) string {
 // compactPath tells the test's own program, run again as another user, which store to compact and to back up.
 const compactPath = "INNSIGLI_BOLT_COMPACT"
 
-// A server that is not root's has a store whose file is of a group that the server is not in, as after cp -p by root.
+// A server that does not run as root has a store whose file is of a group that the server is not in, as after cp -p by
+// root.
 func TestCompactOfAnotherGroupsFile(t *testing.T) {
 	if path := os.Getenv(compactPath); path != "" {
 		db := open(t, path)

@@ -11,15 +11,15 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// pageCheck checks the pages of a file before bbolt reads them. bbolt does not check them itself: it loops for ever in a page
-// that refers to itself, and panics, or reads memory that is not mapped, if lengths in a page are wrong. When it opens a
-// file, it does so in a goroutine of its own, where a panic ends the process.
+// pageCheck checks the pages of a file before bbolt reads them. bbolt does not check them itself: it loops for
+// ever in a page that refers to itself, and panics, or reads memory that is not mapped, if lengths in a page are
+// wrong. When it opens a file, it does so in a goroutine of its own, where a panic ends the process.
 //
 // The check reads each page at most once, so that it ends for all files. It reads headers and keys, and no values.
 //
-// A file is a sequence of pages of one size. A page begins with a header of 16 bytes: its ID (8 bytes), its type (2), the
-// number of its elements (2), and how many pages more it takes (4). Then come its elements, 16 bytes each, and then their
-// keys and values, one after the other. Numbers are in the order of bytes of the machine.
+// A file is a sequence of pages of one size. A page begins with a header of 16 bytes: its ID (8 bytes), its type
+// (2), the number of its elements (2), and how many pages more it takes (4). Then come its elements, 16 bytes
+// each, and then their keys and values, one after the other. Numbers are in the order of bytes of the machine.
 type pageCheck struct {
 	file     io.ReaderAt
 	pageSize int64
@@ -44,8 +44,8 @@ const (
 	noFreelist       = math.MaxUint64
 )
 
-// maxPageDepth is the largest number of pages from the root to a leaf. A branch has two elements or more, so that no file
-// is large enough for a deeper tree.
+// maxPageDepth is the largest number of pages from the root to a leaf. A branch has two elements or more, so that
+// no file is large enough for a deeper tree.
 const maxPageDepth = 64
 
 func newPageCheck(tx *bbolt.Tx, file *boltFile) (*pageCheck, error) {
@@ -240,8 +240,8 @@ func (c *pageCheck) tree(id uint64, b *bucketCheck, depth int) error {
 	return nil
 }
 
-// leaf checks a page with records or buckets, and the pages of these buckets. At depth 0, p is the content of a bucket
-// within a value, which has no buckets.
+// leaf checks a page with records or buckets, and the pages of these buckets. At depth 0, p is the content of a
+// bucket within a value, which has no buckets.
 func (c *pageCheck) leaf(p *page, b *bucketCheck, depth int) error {
 	from := p.firstData()
 	for i := range p.count {
@@ -296,8 +296,8 @@ func (c *pageCheck) bucket(p *page, e element, depth int) error {
 	return c.leaf(&inside, &bucketCheck{}, 0)
 }
 
-// freelist checks the list of free pages, after all others were checked: a page that is in use is not free. Files that
-// this version of the package wrote have no list.
+// freelist checks the list of free pages, after all others were checked: a page that is in use is not free. Files
+// that this version of the package wrote have no list.
 func (c *pageCheck) freelist(tx *bbolt.Tx) error {
 	meta := page{id: uint64(tx.ID()) % 2, file: c.file}
 	meta.at = int64(meta.id) * c.pageSize

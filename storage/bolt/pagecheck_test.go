@@ -9,8 +9,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// What bbolt writes is never taken for damage: large and small records that come and go in several buckets, some of them
-// nested, with and without a stored list of free pages.
+// What bbolt writes is never taken for damage: large and small records that come and go in several buckets, some
+// of them nested, with and without a stored list of free pages.
 func TestNoDamageIsFoundInWhatBboltWrites(t *testing.T) {
 	for seed := range uint64(8) {
 		random := rand.New(rand.NewPCG(seed, 0))

@@ -80,8 +80,8 @@ func versionOf(tx *bbolt.Tx) (int, error) {
 	return version, nil
 }
 
-// hasTables returns an error if a store lacks a table of its version. Of an earlier version that is the table which Migrate
-// reads; it makes the others.
+// hasTables returns an error if a store lacks a table of its version. Of an earlier version that is the table
+// which Migrate reads; it makes the others.
 func hasTables(tx *bbolt.Tx, version int) error {
 	names := documentTable.buckets()[:1]
 	if version == schemaVersion {

@@ -186,8 +186,8 @@ func (db *DB) view(fn func(*bbolt.Tx) error) error {
 	}
 }
 
-// translate returns the error of this package or of storage that an error of bbolt or of the file system stands for, or else
-// that error.
+// translate returns the error of this package or of storage that an error of bbolt or of the file system stands
+// for, or else that error.
 func translate(err error) error {
 	switch {
 	case err == nil:
@@ -200,8 +200,8 @@ func translate(err error) error {
 	return err
 }
 
-// isFull reports whether a write failed because of the size of the disk, a quota, or the limit of a file's size. bbolt keeps
-// only the text of the errors that it gets from making its file longer.
+// isFull reports whether a write failed because of the size of the disk, a quota, or the limit of a file's size.
+// bbolt keeps only the text of the errors that it gets from making its file longer.
 func isFull(err error) bool {
 	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
 		if errors.Is(err, errno) || strings.HasSuffix(err.Error(), ": "+errno.Error()) {
