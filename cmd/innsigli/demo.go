@@ -28,7 +28,7 @@ import (
 )
 
 type demoCommand struct {
-	File  string `arg:"" optional:"" name:"file" help:"PDF to sign (default a sample)."`
+	File  string `arg:"" optional:"" name:"file" help:"PDF to sign (default: a sample)."`
 	Out   string `short:"o" default:"signed.pdf" placeholder:"FILE" help:"File to write (default ${default}); sandbox-root.pem goes beside it."`
 	Level string `default:"LT" help:"Level of the signature: B, T, LT or LTA (default ${default})."`
 	rendererFlag
@@ -84,9 +84,9 @@ func (c demoCommand) finish(ctx context.Context, s streams, srv *server.Server, 
 	if err := result.Text(s.stdout, report.English); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.stdout, "\nWrote %s (%d bytes) and %s.\nCheck it again with: innsigli verify %s --trust %s\n", c.Out, len(signed), root, c.Out, root)
+	fmt.Fprintf(s.stdout, "\nWrote %s (%d bytes) and %s.\nVerify it with: innsigli verify %s --trust %s\n", c.Out, len(signed), root, c.Out, root)
 	if !result.Passed {
-		return errors.New("the signature that was just made does not verify")
+		return errors.New("the new signature does not verify")
 	}
 	return nil
 }
@@ -155,7 +155,7 @@ func (d *demoClient) sign(ctx context.Context, name string, content []byte, leve
 	err := d.call(ctx, http.MethodPost, "/api/v1/signing", body, &started)
 	var full *refusedError
 	if errors.As(err, &full) && full.Title == "No free signature slot" {
-		fmt.Fprintln(d.out, "     no free spot for a stamp on page 1: once more, without signatureImage")
+		fmt.Fprintln(d.out, "     no free space for a stamp on page 1: trying again without signatureImage")
 		delete(body, "signatureImage")
 		err = d.call(ctx, http.MethodPost, "/api/v1/signing", body, &started)
 	}

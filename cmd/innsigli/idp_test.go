@@ -55,7 +55,7 @@ func TestIdentityProviderCheck(t *testing.T) {
 			name: "another secret for logins", old: "login.txt", new: "other.txt",
 			lines: []string{`FAULT  login  client: the token endpoint does not take the client: 401 "invalid_client"`},
 		},
-		{name: "another key", old: "idp-key.pem", new: "other.pem", lines: []string{`FAULT  request  the provider refused it: "invalid_request`}},
+		{name: "another key", old: "idp-key.pem", new: "other.pem", lines: []string{`FAULT  request  the provider refused the test request: "invalid_request`}},
 		{
 			name: "another issuer", old: said("issuer", p.provider.Issuer) + said("discovery", p.provider.Discovery), new: said("issuer", p.provider.Issuer+"/") + said("discovery", p.provider.Discovery),
 			lines: []string{"FAULT  metadata  GET "}, unknown: unasked,
@@ -67,23 +67,23 @@ func TestIdentityProviderCheck(t *testing.T) {
 		},
 		{
 			name: "an acr that it does not know", old: "[login]", new: "[identity-provider.app]\nsign-acr = \"app-signed\"\n[login]",
-			lines: []string{"doubt  acr values  the metadata does not name app-signed"},
+			lines: []string{"doubt  acr values  the metadata does not list app-signed"},
 		},
 		{
 			name: "an app that it does not know", old: "[login]", new: "[identity-provider.app]\ncertificate-acr = \"app\"\n[login]",
-			lines: []string{"doubt  acr values  the metadata does not name app", "doubt  request  the provider accepted what the key signed for the SIM, and refused it for the app: \"invalid_request: unknown acr_values\""},
+			lines: []string{"doubt  acr values  the metadata does not list app", "doubt  request  the provider accepted the signed request for the SIM, and refused it for the app: \"invalid_request: unknown acr_values\""},
 		},
 		{
 			name: "an app that it does not know, and a SIM that makes a CMS", old: "[login]", new: "[identity-provider.app]\ncertificate-acr = \"app\"\n[identity-provider.sim]\nanswer = \"pkcs7\"\nlearn = false\n[login]",
-			lines: []string{"doubt  acr values  the metadata does not name app", "doubt  request  the provider accepted what the key signed for the SIM"},
+			lines: []string{"doubt  acr values  the metadata does not list app", "doubt  request  the provider accepted the signed request for the SIM"},
 		},
 		{
 			name: "neither the app nor the SIM", old: "[login]", new: "[identity-provider.app]\ncertificate-acr = \"app\"\n[identity-provider.sim]\nacr = \"sim\"\nlearn = false\n[login]",
-			lines: []string{"doubt  acr values  the metadata does not name app, sim", "FAULT  request  the provider refused it: \"invalid_request: unknown acr_values\""},
+			lines: []string{"doubt  acr values  the metadata does not list app, sim", "FAULT  request  the provider refused the test request: \"invalid_request: unknown acr_values\""},
 		},
 		{
 			name: "an acr of logins that it does not know", old: "[login]", new: "[login]\nacr-values = [\"nexus\", \"app-auth\"]",
-			lines: []string{"doubt  login  the metadata does not name nexus"},
+			lines: []string{"doubt  login  the metadata does not list nexus"},
 		},
 		{name: "logins on phones", old: "[login]", new: "[login.phone]\n[login]\nkey = \"idp-key.pem\""},
 		{
@@ -94,7 +94,7 @@ func TestIdentityProviderCheck(t *testing.T) {
 		{
 			name:  "under maintenance",
 			fault: openidtest.Fault{Endpoint: openidtest.Backchannel, Status: http.StatusServiceUnavailable},
-			lines: []string{`FAULT  request  the provider refused it: "The identity provider is under maintenance.", which is told as errorCode "SystemUnderMaintenance"`},
+			lines: []string{`FAULT  request  the provider refused the test request: "The identity provider is under maintenance.", which clients get as errorCode "SystemUnderMaintenance"`},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestIdentityProviderCheck(t *testing.T) {
 	}
 	p.write(t, "innsigli.toml", []byte(right))
 	p.person(t, person{"Nobody", doctor.NoKennitala, "5550100"}, openidtest.Answer{})
-	if status, out, _ := p.check(t); status != done || !strings.Contains(squeezed(out), "doubt request the provider accepted what the key signed, and asks somebody") {
+	if status, out, _ := p.check(t); status != done || !strings.Contains(squeezed(out), "doubt request the provider accepted the signed request, and has begun to ask") {
 		t.Errorf("somebody has the kennitala of nobody: status %d\n%s", status, out)
 	}
 }

@@ -29,10 +29,10 @@ func TestDeliveryIsChecked(t *testing.T) {
 		lines          []string // that are not "ok" begin so
 	}{
 		{"a ping", "ping", []string{"poll", "ping"}, nil},
-		{"a ping where there are none", "ping", []string{"poll"}, []string{"doubt  delivery  the metadata does not name ping"}},
-		{"nobody knows", "ping", nil, []string{"doubt  delivery  the metadata does not say which there are"}},
-		{"a poll of a client that is pinged", "poll", []string{"poll", "ping"}, []string{"FAULT  request  the provider refused it: "}},
-		{"a poll where there are none", "poll", []string{"ping"}, []string{"doubt  delivery  the metadata does not name poll", "FAULT  request  "}},
+		{"a ping where there are none", "ping", []string{"poll"}, []string{"doubt  delivery  the metadata does not list ping"}},
+		{"nobody knows", "ping", nil, []string{"doubt  delivery  the metadata does not list them"}},
+		{"a poll of a client that is pinged", "poll", []string{"poll", "ping"}, []string{"FAULT  request  the provider refused the test request: "}},
+		{"a poll where there are none", "poll", []string{"ping"}, []string{"doubt  delivery  the metadata does not list poll", "FAULT  request  "}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p.provider.Discovery = metadata(t, discovery, map[string]any{"backchannel_token_delivery_modes_supported": test.modes})

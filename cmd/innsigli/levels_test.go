@@ -119,7 +119,7 @@ func TestLevelsThatCannotBeHad(t *testing.T) {
 		says   string
 	}{
 		{"no TSA", append(sign, "--level", "T"), failed, "no authority is configured"},
-		{"TSA that is none", append(sign, "--level", "T", "--tsa", "ftp://tsa.example"), usage, "is no http or https URL"},
+		{"TSA that is none", append(sign, "--level", "T", "--tsa", "ftp://tsa.example"), usage, "is not an http or https URL"},
 		{"TSA that answers something else", append(sign, "--level", "T", "--tsa", address+sandboxca.PathCRL), failed, "no timestamp"},
 		{"addresses that are not public", append(sign, "--level", "LT", "--tsa", tsa), failed, "address not allowed"},
 		{"level that is none", append(sign, "--level", "Q"), usage, "level"},

@@ -21,7 +21,7 @@ func TestMailTest(t *testing.T) {
 		want   string // the end of what is printed
 		talk   []string
 	}{
-		"taken": {nil, done, "C: QUIT\nS: 221 2.0.0 Bye\nThe message was taken.\n", nil},
+		"taken": {nil, done, "C: QUIT\nS: 221 2.0.0 Bye\nThe message was accepted.\n", nil},
 		"refused": {&smtp.SMTPError{Code: 554, EnhancedCode: smtp.EnhancedCode{5, 7, 1}, Message: "no tests here"}, failed, "S: 554 5.7.1 no tests here\nC: QUIT\nS: 221 2.0.0 Bye\n",
 			[]string{"innsigli: mail: the end of the message: the server answered 554 5.7.1, for good\n"}},
 	} {
@@ -68,9 +68,9 @@ func TestMailTestWithLogin(t *testing.T) {
 		status          int
 		want            []string
 	}{
-		"right":          {`roots = ["root.pem"]`, "right.txt", done, []string{"C: STARTTLS\n", "\nTLS 1.3, TLS_", "\nC: (secret)\n", "\nS: 235 ", "The message was taken.\n"}},
-		"wrong":          {`roots = ["root.pem"]`, "wrong.txt", failed, []string{"\nS: 535 ", "mail: AUTH: the server answered 535", "See username, password-file and authentication"}},
-		"nobody's roots": {"", "right.txt", failed, []string{"mail: STARTTLS: the server's certificate is not trusted", "See tls and roots"}},
+		"right":          {`roots = ["root.pem"]`, "right.txt", done, []string{"C: STARTTLS\n", "\nTLS 1.3, TLS_", "\nC: (secret)\n", "\nS: 235 ", "The message was accepted.\n"}},
+		"wrong":          {`roots = ["root.pem"]`, "wrong.txt", failed, []string{"\nS: 535 ", "mail: AUTH: the server answered 535", "Check username, password-file and authentication"}},
+		"nobody's roots": {"", "right.txt", failed, []string{"mail: STARTTLS: the server's certificate is not trusted", "Check tls and roots"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := serveMail(t, authority.TLS, func(int, string) error { return nil })
@@ -102,7 +102,7 @@ func TestMailTestIntoAFolder(t *testing.T) {
 	folder := t.TempDir()
 	printed := output(t, done, "mail", "test", "you@example.is", "--mail", "dir:"+filepath.Join(folder, "mail"))
 	files, err := filepath.Glob(filepath.Join(folder, "mail", "*.eml"))
-	if err != nil || len(files) != 1 || printed != "written to "+files[0]+"\nThe message was taken.\n" {
+	if err != nil || len(files) != 1 || printed != "written to "+files[0]+"\nThe message was accepted.\n" {
 		t.Fatalf("%q, %v, %v", printed, files, err)
 	}
 	letter := testenv.ReadMail(t, files[0])
@@ -122,12 +122,12 @@ func TestMailTestOfWhatIsFaulty(t *testing.T) {
 		"no address of a server":         {"mail.example", "", failed, "--mail: not of the form smtp://"},
 		"a password without TLS":         {"smtp://u:hidden@mail.example?tls=none", "", failed, "--mail: its tls is none, and a password is not sent without TLS"},
 		"the same, by the file":          {"smtp://mail.example", "tls = \"none\"\nusername = \"u\"\npassword-file = \"password.txt\"", failed, "mail.tls: is none, and a password"},
-		"no such TLS":                    {"smtp://mail.example", "tls = \"ssl\"", failed, `mail.tls: "ssl" is none of starttls, implicit, opportunistic, none`},
-		"no such authentication":         {"smtp://mail.example", "authentication = \"ntlm\"", failed, `mail.authentication: "ntlm" is none of auto`},
+		"no such TLS":                    {"smtp://mail.example", "tls = \"ssl\"", failed, `mail.tls: "ssl" is not one of starttls, implicit, opportunistic, none`},
+		"no such authentication":         {"smtp://mail.example", "authentication = \"ntlm\"", failed, `mail.authentication: "ntlm" is not one of auto`},
 		"a user without a password":      {"smtp://mail.example", "username = \"u\"", failed, "mail.password-file: is missing, and there is a user"},
 		"a password without a user":      {"smtp://mail.example", "password-file = \"password.txt\"", failed, "mail.username: is missing, and there is a password"},
 		"a password that is elsewhere":   {"smtp://mail.example", "username = \"u\"\npassword-file = \"none.txt\"", failed, "mail.password-file: open "},
-		"a password that is open":        {"smtp://mail.example", "username = \"u\"\npassword-file = \"open.txt\"", failed, "open to others (0644)"},
+		"a password that is open":        {"smtp://mail.example", "username = \"u\"\npassword-file = \"open.txt\"", failed, "accessible to other users (0644)"},
 		"both say who, and not the same": {"smtp://v:hidden@mail.example", "username = \"u\"\npassword-file = \"password.txt\"", failed, "mail.username: is not what the address of the server says"},
 		"too long":                       {"smtp://mail.example", "timeout = \"1h\"", failed, "mail.timeout: is not between 1s and 1m30s"},
 		"no name":                        {"smtp://mail.example", "hello-name = \"a b\"", failed, "mail.hello-name: is no name of a host"},
@@ -153,7 +153,7 @@ func TestMailTestOfWhatIsFaulty(t *testing.T) {
 			}
 		})
 	}
-	if status, _, talk := program(t, t.TempDir(), "mail", "test", "nobody", "--mail", "dir:mail"); status != usage || !strings.Contains(talk, "is no address") {
+	if status, _, talk := program(t, t.TempDir(), "mail", "test", "nobody", "--mail", "dir:mail"); status != usage || !strings.Contains(talk, "is not a mail address") {
 		t.Errorf("no address: status %d, %s", status, talk)
 	}
 }

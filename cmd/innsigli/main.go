@@ -51,25 +51,25 @@ const (
 )
 
 type cli struct {
-	Demo     demoCommand     `cmd:"" help:"Sign a PDF over the real API, in a sandbox that lives for the moment."`
+	Demo     demoCommand     `cmd:"" help:"Sign a PDF over the real HTTP API of a temporary sandbox."`
 	Sandbox  sandboxCommand  `cmd:"" help:"Run the sandbox: the whole API, with test users in place of people."`
 	Serve    serveCommand    `cmd:"" help:"Run the server."`
-	Doctor   doctorCommand   `cmd:"" help:"Say what is wrong with a server's configuration, and with the world around it."`
-	IDP      idpCommand      `cmd:"" name:"idp" help:"The identity provider."`
-	Sign     signCommand     `cmd:"" help:"Sign a PDF or XML with a key at hand."`
-	Extend   extendCommand   `cmd:"" help:"Give the signatures of a PDF or XML a higher level, or renew the highest."`
+	Doctor   doctorCommand   `cmd:"" help:"Check a server's configuration and the services that it depends on."`
+	IDP      idpCommand      `cmd:"" name:"idp" help:"Check the identity provider."`
+	Sign     signCommand     `cmd:"" help:"Sign a PDF or XML file with a local key."`
+	Extend   extendCommand   `cmd:"" help:"Raise the signatures of a PDF or XML file to a higher level, or renew level LTA."`
 	Verify   verifyCommand   `cmd:"" help:"Report on the signatures of PDF and XML files."`
-	Account  accountCommand  `cmd:"" help:"Accounts of the service."`
-	Client   clientCommand   `cmd:"" help:"API clients of an account."`
-	Process  processCommand  `cmd:"" help:"Signing processes."`
-	Signing  signingCommand  `cmd:"" help:"Signing requests that failed."`
-	Webhook  webhookCommand  `cmd:"" help:"Webhooks: their log, what was given up, and the keys that sign them."`
-	Job      jobCommand      `cmd:"" help:"Jobs: what servers do in the background, and what of it has failed."`
-	Mail     mailCommand     `cmd:"" help:"Mail to people."`
-	Store    storeCommand    `cmd:"" help:"Move everything to another store, or give free room back."`
-	Backup   backupCommand   `cmd:"" help:"Copy a store of the form bolt:PATH, also while a server runs."`
-	Migrate  migrateCommand  `cmd:"" help:"Bring a store of an earlier version to this one."`
-	Evidence evidenceCommand `cmd:"" help:"The evidence log: who was asked for which signature."`
+	Account  accountCommand  `cmd:"" help:"Manage the accounts of the service."`
+	Client   clientCommand   `cmd:"" help:"Manage the API clients of an account."`
+	Process  processCommand  `cmd:"" help:"List, show and delete signing processes."`
+	Signing  signingCommand  `cmd:"" help:"Complete signing requests that failed."`
+	Webhook  webhookCommand  `cmd:"" help:"Manage webhooks: subscriptions, attempts, dropped events and signing keys."`
+	Job      jobCommand      `cmd:"" help:"Manage background jobs: list, retry and delete them."`
+	Mail     mailCommand     `cmd:"" help:"Test the mail of a server."`
+	Store    storeCommand    `cmd:"" help:"Copy a store to another one, or compact it."`
+	Backup   backupCommand   `cmd:"" help:"Back up a store of the form bolt:PATH, also while a server runs."`
+	Migrate  migrateCommand  `cmd:"" help:"Migrate a store to the schema of this version."`
+	Evidence evidenceCommand `cmd:"" help:"Export the evidence log: who was asked for which signature."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 	Compile  compileCommand  `cmd:"" hidden:"" name:"compile-renderer"`
 }
@@ -88,7 +88,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	exited := false
 	parser, err := kong.New(&c,
 		kong.Name("innsigli"),
-		kong.Description("An electronic signing service: people sign PDFs with an electronic ID on a phone. Results go to stdout, messages to stderr; exit status 0 done, 1 failed, 2 wrong usage. Every flag can also be an environment variable: --client-id is INNSIGLI_CLIENT_ID."),
+		kong.Description("An electronic signing service: people sign PDFs with an electronic ID on a phone. Results go to stdout, messages to stderr. Exit status: 0 done, 1 failed, 2 wrong usage. Every flag can also be set by an environment variable: --client-id by INNSIGLI_CLIENT_ID."),
 		kong.DefaultEnvars("INNSIGLI"),
 		kong.Writers(stdout, stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),

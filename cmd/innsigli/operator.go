@@ -17,11 +17,11 @@ import (
 
 // storeFlag is where a server keeps everything.
 type storeFlag struct {
-	Store string `default:"bolt:innsigli-sandbox.db" placeholder:"STORE" help:"Where everything is kept: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE (default ${default})."`
+	Store string `default:"bolt:innsigli-sandbox.db" placeholder:"STORE" help:"Where all data is stored: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE (default ${default})."`
 }
 
 // worksWhileServing is for commands that go through the server's socket when there is one.
-const worksWhileServing = "This works while a server runs on the same store, too."
+const worksWhileServing = "This also works while a server runs on the same store."
 
 // operate calls f on the store, through its server when one is running.
 func (c storeFlag) operate(ctx context.Context, f func(operator.Operator) error) error {

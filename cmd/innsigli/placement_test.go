@@ -25,11 +25,11 @@ func TestParsePlacement(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"":                             `"" is no corner`,
-		"Middle":                       `"Middle" is no corner`,
-		"Top Left":                     `"Top Left" is no corner`,
-		" TopLeft":                     `" TopLeft" is no corner`,
-		"@2":                           `"" is no corner`,
+		"":                             `"" is not a corner`,
+		"Middle":                       `"Middle" is not a corner`,
+		"Top Left":                     `"Top Left" is not a corner`,
+		" TopLeft":                     `" TopLeft" is not a corner`,
+		"@2":                           `"" is not a corner`,
 		"TopLeft:":                     `"" is not two numbers`,
 		"TopLeft:36":                   `"36" is not two numbers`,
 		"TopLeft:36,":                  `"36," is not two numbers`,
@@ -41,13 +41,13 @@ func TestParsePlacement(t *testing.T) {
 		"TopLeft:Inf,36":               `"Inf,36" is not two numbers`,
 		"TopLeft:36,1e999":             `"36,1e999" is not two numbers`,
 		"TopLeft:36,36:1":              `"36,36:1" is not two numbers`,
-		"TopLeft@":                     `"" is no number of a page`,
-		"TopLeft@0":                    `"0" is no number of a page`,
-		"TopLeft@-1":                   `"-1" is no number of a page`,
-		"TopLeft@1.5":                  `"1.5" is no number of a page`,
-		"TopLeft@1@2":                  `"1@2" is no number of a page`,
-		"TopLeft@2:36,36":              `"2:36,36" is no number of a page`,
-		"TopLeft@99999999999999999999": `"99999999999999999999" is no number of a page`,
+		"TopLeft@":                     `"" is not a page number`,
+		"TopLeft@0":                    `"0" is not a page number`,
+		"TopLeft@-1":                   `"-1" is not a page number`,
+		"TopLeft@1.5":                  `"1.5" is not a page number`,
+		"TopLeft@1@2":                  `"1@2" is not a page number`,
+		"TopLeft@2:36,36":              `"2:36,36" is not a page number`,
+		"TopLeft@99999999999999999999": `"99999999999999999999" is not a page number`,
 	} {
 		if _, err := parsePlacement(text); !errors.Is(err, errUsage) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", text, err, want)

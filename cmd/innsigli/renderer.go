@@ -13,7 +13,7 @@ import (
 
 // rendererFlag says where the code of the page renderer is kept once it was compiled.
 type rendererFlag struct {
-	RendererCache string `placeholder:"FOLDER" help:"Folder for the compiled page renderer, which finds free spots for stamps (default innsigli/pdfium in the user's cache folder)."`
+	RendererCache string `placeholder:"FOLDER" help:"Folder for the compiled page renderer, which finds free space for stamps (default innsigli/pdfium in the user's cache folder)."`
 }
 
 // folder is empty if the user has no folder for caches.

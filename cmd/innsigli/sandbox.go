@@ -20,11 +20,11 @@ type sandboxCommand struct {
 	config.RendererFlag
 	config.LogFlags
 	config.WebhooksFlag
-	Listen       string `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address to listen on; port 0 takes a free one (default ${default})."`
-	ClientID     string `placeholder:"ID" help:"Make an API client with this ID, if there is none."`
-	ClientSecret string `placeholder:"SECRET" help:"The secret of --client-id. In a sandbox that others can reach, choose a random one of 22 characters or more; only a hash of it is stored."`
+	Listen       string `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address to listen on; port 0 is any free port (default ${default})."`
+	ClientID     string `placeholder:"ID" help:"Create an API client with this ID, if it does not exist."`
+	ClientSecret string `placeholder:"SECRET" help:"The secret of --client-id. If others can reach the sandbox, choose a random secret of at least 22 characters; only its hash is stored."`
 	config.TestKeysFlag
-	JSON bool `help:"Print one line of JSON once it listens, and nothing else."`
+	JSON bool `help:"Print one line of JSON when the sandbox listens, and nothing else."`
 }
 
 func (sandboxCommand) Help() string {

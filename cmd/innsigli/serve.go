@@ -16,11 +16,11 @@ import (
 
 type serveCommand struct {
 	config.Flags
-	Check bool `help:"Only say what is wrong with the configuration, all of it, and exit."`
+	Check bool `help:"Only report all faults of the configuration, and exit."`
 }
 
 func (serveCommand) Help() string {
-	return "A configuration that becomes faulty while the server runs is not taken: the one before stays in force, and the faults are in the log. Its " + config.SectionsAtStart + " are taken when the server starts.\n\n" + config.StoreHelp + "\n\n" + config.MasterKeyHelp + "\n\nExample: innsigli serve --environment sandbox --listen 127.0.0.1:8080 --base-url http://localhost:8080 --store bolt:innsigli.db\n\nExample: innsigli serve --environment production --listen 127.0.0.1:8080 --base-url https://sign.example --store postgres://innsigli@db.example/innsigli --master-key-file master.key --config innsigli.toml"
+	return "If the configuration file becomes faulty while the server runs, the previous configuration stays in force and the faults are logged. Changes of the sections " + config.SectionsAtStart + " take effect when the server starts again.\n\n" + config.StoreHelp + "\n\n" + config.MasterKeyHelp + "\n\nExample: innsigli serve --environment sandbox --listen 127.0.0.1:8080 --base-url http://localhost:8080 --store bolt:innsigli.db\n\nExample: innsigli serve --environment production --listen 127.0.0.1:8080 --base-url https://sign.example --store postgres://innsigli@db.example/innsigli --master-key-file master.key --config innsigli.toml"
 }
 
 func (c serveCommand) Run(ctx context.Context, s streams, known variables) error {

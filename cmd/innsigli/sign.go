@@ -23,11 +23,11 @@ import (
 
 type signCommand struct {
 	File  string `arg:"" help:"PDF or XML to sign."`
-	Cert  string `required:"" placeholder:"CHAIN.pem" help:"The signer's certificate, and those above it."`
-	Key   string `required:"" placeholder:"KEY.pem" help:"The signer's private key: PKCS #8, PKCS #1 or SEC 1, not encrypted."`
-	Pss   bool   `help:"With an RSA key: sign by RSASSA-PSS (default RSASSA-PKCS1-v1_5, which more programs know)."`
+	Cert  string `required:"" placeholder:"CHAIN.pem" help:"Certificate of the signer, followed by its chain."`
+	Key   string `required:"" placeholder:"KEY.pem" help:"Private key of the signer: PKCS #8, PKCS #1 or SEC 1, not encrypted."`
+	Pss   bool   `help:"With an RSA key: sign with RSASSA-PSS (default: RSASSA-PKCS1-v1_5, which more programs support)."`
 	Level string `default:"B" help:"Level of the signature: B, T, LT or LTA (default ${default})."`
-	Trust string `placeholder:"ROOTS.pem" help:"Root certificates of the signer and the timestamp authorities, for the levels above B (default the self-signed ones in --cert). Addresses in certificates are called only below these."`
+	Trust string `placeholder:"ROOTS.pem" help:"Root certificates of the signer and the timestamp authorities, for the levels above B (default: the self-signed ones in --cert). Only URLs in certificates that lead to these roots are called."`
 	evidenceFlags
 	Reason string `help:"Reason for signing, stored in the signature."`
 	pdfFlags
@@ -36,7 +36,7 @@ type signCommand struct {
 }
 
 func (signCommand) Help() string {
-	return "A file is a PDF or XML by its content, whatever its name.\n\nExample: innsigli sign contract.pdf --cert chain.pem --key key.pem --stamp BottomRight -o signed.pdf\n\nExample: innsigli sign invoice.xml --cert chain.pem --key key.pem --packing enveloping -o signed.xml"
+	return "Whether a file is a PDF or XML is found from its content, not from its name.\n\nExample: innsigli sign contract.pdf --cert chain.pem --key key.pem --stamp BottomRight -o signed.pdf\n\nExample: innsigli sign invoice.xml --cert chain.pem --key key.pem --packing enveloping -o signed.xml"
 }
 
 // assignment is what is to be signed and by whom, in either format.
@@ -123,7 +123,7 @@ func (c signCommand) assignment() (assignment, error) {
 	}
 	public, ok := a.key.Public().(interface{ Equal(crypto.PublicKey) bool })
 	if !ok || !public.Equal(certificates[0].PublicKey) {
-		return a, fmt.Errorf("the key in %s is not that of the first certificate in %s", c.Key, c.Cert)
+		return a, fmt.Errorf("the key in %s does not belong to the first certificate in %s", c.Key, c.Cert)
 	}
 	if a.signer.Algorithm, err = c.algorithm(a.key.Public()); err != nil {
 		return a, err
@@ -138,18 +138,18 @@ func (c signCommand) algorithm(key crypto.PublicKey) (ades.Algorithm, error) {
 		return ades.Algorithm{}, nil
 	}
 	if _, is := key.(*rsa.PublicKey); !is {
-		return ades.Algorithm{}, fmt.Errorf("%w: --pss is for RSA keys, and that in %s is another", errUsage, c.Key)
+		return ades.Algorithm{}, fmt.Errorf("%w: --pss is for RSA keys, and the key in %s is not an RSA key", errUsage, c.Key)
 	}
 	return ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.PSS}, nil
 }
 
 // pdfFlags say what a signature in a PDF has and one in XML has not.
 type pdfFlags struct {
-	Location string `help:"PDF: where the signer signs from, stored in the signature."`
-	Field    string `placeholder:"NAME" help:"PDF: fully qualified name of the empty signature field to sign (default a new one, invisible)."`
-	Stamp    string `placeholder:"CORNER[:X,Y][@PAGE]" help:"PDF: draw a stamp, with the name and kennitala of the certificate, the time and the reason: BottomRight finds the first free spot from that corner, BottomRight:36,36@2 is so many points from that corner of page 2. Corners are TopLeft, TopRight, BottomLeft and BottomRight."`
+	Location string `help:"PDF: location of the signer, stored in the signature."`
+	Field    string `placeholder:"NAME" help:"PDF: fully qualified name of the empty signature field to sign (default: a new, invisible field)."`
+	Stamp    string `placeholder:"CORNER[:X,Y][@PAGE]" help:"PDF: draw a stamp with the name and kennitala of the certificate, the time and the reason. BottomRight puts it in the first free space from that corner of page 1; BottomRight:36,36@2 puts it 36 points inwards from both edges of that corner, on page 2. Corners are TopLeft, TopRight, BottomLeft and BottomRight."`
 	rendererFlag
-	Certify string `placeholder:"PERMISSION" help:"PDF: certify the document, as its first signature, and permit later: no-changes, form-filling or annotations."`
+	Certify string `placeholder:"PERMISSION" help:"PDF: certify the document with its first signature, and permit these later changes: no-changes, form-filling or annotations."`
 }
 
 // first is the first of the flags that was given; "" for none.
@@ -185,7 +185,7 @@ func (f pdfFlags) sign(ctx context.Context, s streams, a assignment) (io.Reader,
 		return nil, fmt.Errorf("signing %s: %w", a.file, err)
 	}
 	if pending.UsageRights() {
-		fmt.Fprintf(s.stderr, "%s was enabled for features of Adobe Reader. The signature ends that, and Acrobat will say so.\n", a.file)
+		fmt.Fprintf(s.stderr, "%s had usage rights for Adobe Reader. The signature invalidates them, and Acrobat will report that.\n", a.file)
 	}
 	return io.MultiReader(bytes.NewReader(a.content), appended(revisions)), nil
 }
@@ -250,15 +250,15 @@ func parsePermission(name string) (pades.Permission, error) {
 	case "annotations":
 		return pades.Annotations, nil
 	}
-	return 0, fmt.Errorf("%w: --certify is no-changes, form-filling or annotations, not %q", errUsage, name)
+	return 0, fmt.Errorf("%w: --certify must be no-changes, form-filling or annotations, not %q", errUsage, name)
 }
 
 // xmlFlags say what a signature of XML has and one in a PDF has not.
 type xmlFlags struct {
-	Packing string `placeholder:"PACKING" help:"XML: how the signature and the document stand to one another: enveloped, in its root (the default); enveloping, around it; or internally-detached, beside it in a new root."`
-	Base64  bool   `name:"base64" env:"INNSIGLI_BASE64" help:"XML: with --packing enveloping, sign the file as it is, in Base64, and not its elements."`
-	City    string `help:"XML: city that the signer signs from, stored in the signature."`
-	Country string `help:"XML: and the country, such as IS."`
+	Packing string `placeholder:"PACKING" help:"XML: where the signature is: enveloped, in the root element of the document (the default); enveloping, around the document; or internally-detached, beside the document in a new root element."`
+	Base64  bool   `name:"base64" env:"INNSIGLI_BASE64" help:"XML: with --packing enveloping, sign the bytes of the file in Base64, and not its elements."`
+	City    string `help:"XML: city of the signer, stored in the signature."`
+	Country string `help:"XML: country of the signer, such as IS, stored in the signature."`
 }
 
 // first is the first of the flags that was given; "" for none.
@@ -279,9 +279,9 @@ func (f xmlFlags) packing() (xades.Packing, error) {
 	}[f.Packing]
 	switch {
 	case !ok:
-		return 0, fmt.Errorf("%w: --packing is enveloped, enveloping or internally-detached, not %q", errUsage, f.Packing)
+		return 0, fmt.Errorf("%w: --packing must be enveloped, enveloping or internally-detached, not %q", errUsage, f.Packing)
 	case f.Base64 && packing != xades.Enveloping:
-		return 0, fmt.Errorf("%w: --base64 goes with --packing enveloping", errUsage)
+		return 0, fmt.Errorf("%w: --base64 requires --packing enveloping", errUsage)
 	}
 	return packing, nil
 }
@@ -334,7 +334,7 @@ func (f pdfFlags) placement() (*placement, error) {
 	case f.Stamp == "":
 		return nil, nil
 	case f.Field != "":
-		return nil, fmt.Errorf("%w: --stamp makes a new field, and --field names one that is there", errUsage)
+		return nil, fmt.Errorf("%w: --stamp and --field exclude each other: a stamp needs a new field", errUsage)
 	}
 	p, err := parsePlacement(f.Stamp)
 	return &p, err
@@ -388,20 +388,20 @@ func parsePlacement(text string) (placement, error) {
 
 	var ok bool
 	if p.corner, ok = parseCorner(corner); !ok {
-		return p, placementError("%q is no corner", corner)
+		return p, placementError("%q is not a corner", corner)
 	}
 	if manual {
 		var okX, okY bool
 		p.x, okX = parsePoints(x)
 		p.y, okY = parsePoints(y)
 		if !two || !okX || !okY {
-			return p, placementError("%q is not two numbers of points, 0 or more", offset)
+			return p, placementError("%q is not two numbers, in points, of 0 or more", offset)
 		}
 	}
 	if paged {
 		n, err := strconv.Atoi(page)
 		if err != nil || n < 1 {
-			return p, placementError("%q is no number of a page, counted from 1", page)
+			return p, placementError("%q is not a page number, counted from 1", page)
 		}
 		p.page = n
 	}
@@ -409,7 +409,7 @@ func parsePlacement(text string) (placement, error) {
 }
 
 func placementError(format string, args ...any) error {
-	return fmt.Errorf("%w: --stamp is CORNER[:X,Y][@PAGE] with TopLeft, TopRight, BottomLeft or BottomRight: "+format, append([]any{errUsage}, args...)...)
+	return fmt.Errorf("%w: --stamp must be CORNER[:X,Y][@PAGE], with the corner TopLeft, TopRight, BottomLeft or BottomRight: "+format, append([]any{errUsage}, args...)...)
 }
 
 // parseCorner reads the name that a corner has in the API (spec 3.3), in any case.

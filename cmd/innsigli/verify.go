@@ -26,20 +26,20 @@ import (
 
 type verifyCommand struct {
 	Files          []string        `arg:"" optional:"" name:"file" help:"PDF or XML files."`
-	Trust          string          `placeholder:"ROOTS.pem" help:"Root certificates that signers and timestamp authorities have to lead to. Without them no certificate is trusted."`
-	TimestampTrust string          `placeholder:"ROOTS.pem" help:"Root certificates that timestamp authorities have to lead to (default: those of --trust, which are for signers alone otherwise)."`
-	At             time.Time       `placeholder:"TIME" help:"Judge as of this time, such as 2026-06-17T12:00:00Z (default now)."`
-	Online         bool            `help:"Ask for revocation data and certificates that a file lacks, at addresses in certificates that lead to --trust; without it nothing is fetched."`
-	AllowPrivate   bool            `name:"insecure-allow-private-addresses" help:"With --online: call addresses in certificates that are not public, for local trials."`
+	Trust          string          `placeholder:"ROOTS.pem" help:"Root certificates of the signers and timestamp authorities. Without it no certificate is trusted."`
+	TimestampTrust string          `placeholder:"ROOTS.pem" help:"Root certificates of timestamp authorities (default: those of --trust). With it, --trust is only for signers."`
+	At             time.Time       `placeholder:"TIME" help:"Verify as of this time, such as 2026-06-17T12:00:00Z (default: now)."`
+	Online         bool            `help:"Fetch revocation data and certificates that a file lacks, from URLs in certificates that lead to --trust. Without this flag nothing is fetched."`
+	AllowPrivate   bool            `name:"insecure-allow-private-addresses" help:"With --online: also call URLs in certificates that lead to private addresses, for local trials."`
 	Language       report.Language `default:"en" enum:"en,is" placeholder:"LANGUAGE" help:"Language of the report: en or is (default ${default})."`
-	JSON           bool            `help:"Print one JSON object a line for each file, which --schema describes."`
-	Schema         bool            `help:"Print the JSON Schema of what --json prints, and nothing else."`
-	Revisions      string          `placeholder:"DIR" help:"Draw each page of each PDF as it was signed, to DIR/FILE-signatureN-pageM.png; 200 pages at most."`
+	JSON           bool            `help:"Print one JSON object a line for each file; --schema prints its schema."`
+	Schema         bool            `help:"Print only the JSON Schema of the output of --json."`
+	Revisions      string          `placeholder:"DIR" help:"Draw each page of each PDF as each signer signed it, to DIR/FILE-signatureN-pageM.png; at most 200 pages."`
 	rendererFlag
 }
 
 func (verifyCommand) Help() string {
-	return "A file passes when it has signatures, each is intact and leads to a trusted root, nothing was changed afterwards that it does not permit, and the last covers all of the file or only validation data and document timestamps follow. Where a file has no revocation data and --online is not given, as with the levels B and T, it is not known whether a certificate was revoked: the file passes all the same, and the report says so.\n\nExit status 0: every file passes. 1: one does not. --json says of each whether it \"passed\", and of each signature whether it is \"extended\" by validation data alone, and the \"changes\" that followed. Signatures of XML stand in the document and not behind it: one of them has to cover all of it, and their \"coveredBytes\" are always 0, and \"extended\" is false.\n\nNothing is fetched unless --online says so, and then below --trust alone.\n\nA picture of --revisions shows what the signer's revision shows, however the file looks by now. Nothing is drawn for a signature that is not intact or leaves out a part of its revision: what it signed is not known.\n\nExample: innsigli verify signed.pdf --trust sandbox-root.pem\n\nExample: innsigli verify contract.pdf --trust roots.pem --online --language is --revisions pictures"
+	return "A file passes if it has signatures; if each is intact and its certificate leads to a trusted root; if all later changes are permitted; and if the last signature covers the whole file, or only validation data and document timestamps follow it. Without revocation data in the file (levels B and T) and without --online it is unknown whether a certificate was revoked: the file still passes, and the report says so.\n\nThe exit status is 0 if every file passes, and else 1. In the output of --json, \"passed\" is the result of a file. For each signature, \"extended\" is true if only validation data follows it, and \"changes\" lists the changes that followed. One signature in an XML file must cover all of it; \"coveredBytes\" is always 0 there, and \"extended\" false.\n\nNothing is fetched without --online, and with it only from URLs in certificates that lead to --trust.\n\nThe pictures of --revisions show the pages as they were when the signer signed them. No picture is drawn for a signature that is not intact or does not cover its whole revision, since it is unknown what it signed.\n\nExample: innsigli verify signed.pdf --trust sandbox-root.pem\n\nExample: innsigli verify contract.pdf --trust roots.pem --online --language is --revisions pictures"
 }
 
 func (c verifyCommand) Run(ctx context.Context, s streams) (err error) {
@@ -48,7 +48,7 @@ func (c verifyCommand) Run(ctx context.Context, s streams) (err error) {
 		return err
 	}
 	if len(c.Files) == 0 {
-		return fmt.Errorf("%w: name at least one file to verify", errUsage)
+		return fmt.Errorf("%w: FILE is missing", errUsage)
 	}
 	v, err := c.verifier(s)
 	if err != nil {
@@ -103,7 +103,7 @@ func (c verifyCommand) verifier(s streams) (*verifier, error) {
 	}
 	v := &verifier{roots: roots, timestamps: timestamps, at: c.At}
 	if c.Online && roots == nil {
-		s.say("--online asks nobody without --trust: addresses are called in certificates that lead to it")
+		s.say("--online has no effect without --trust: only URLs in certificates that lead to it are called")
 	} else if c.Online {
 		client := addressClient(c.AllowPrivate)
 		v.revocation, v.issuers = &online.Revocation{Client: client}, &online.Issuers{Client: client}
@@ -208,7 +208,7 @@ func newRevisionPictures(folder string, renderer *pdfium.Renderer, s streams) (*
 
 func (p *revisionPictures) close() error {
 	if p.left > 0 {
-		p.streams.say(fmt.Sprintf("%d pages are not drawn: %d are the most that --revisions draws", p.left, p.most))
+		p.streams.say(fmt.Sprintf("%d pages were not drawn: --revisions draws at most %d", p.left, p.most))
 	}
 	return p.renderer.Close()
 }
@@ -225,7 +225,7 @@ func (p *revisionPictures) draw(ctx context.Context, file *os.File, kind format,
 		prefix := fmt.Sprintf("%s-signature%d", name, i+1)
 		s := &judged.Signatures[i]
 		if !s.Intact || s.Coverage == ades.Partial || s.CoveredBytes == 0 {
-			p.say(file.Name(), i+1, "covers nothing that could be drawn: it is not intact, or leaves out a part of its revision")
+			p.say(file.Name(), i+1, "is not drawn: it is not intact, or does not cover its whole revision")
 			continue
 		}
 		if err := p.revision(ctx, io.NewSectionReader(file, 0, s.CoveredBytes), prefix, func(text string) { p.say(file.Name(), i+1, text) }); err != nil {
@@ -254,7 +254,7 @@ func (p *revisionPictures) name(path string) string {
 func (p *revisionPictures) revision(ctx context.Context, document *io.SectionReader, prefix string, say func(string)) error {
 	sizes, pages, err := stamp.Sizes(document, document.Size(), p.most-p.drawn)
 	if err != nil {
-		say("covers what cannot be drawn: " + err.Error())
+		say("cannot be drawn: " + err.Error())
 		return nil
 	}
 	p.left += pages - len(sizes)
@@ -265,7 +265,7 @@ func (p *revisionPictures) revision(ctx context.Context, document *io.SectionRea
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			say(fmt.Sprintf("covers page %d, which cannot be drawn: %v", i+1, err))
+			say(fmt.Sprintf("covers page %d, which could not be drawn: %v", i+1, err))
 			continue
 		}
 		path := filepath.Join(p.folder, fmt.Sprintf("%s-page%d.png", prefix, i+1))

@@ -47,9 +47,9 @@ func (d doctor) timestamp(ctx context.Context, what string, tsa online.TSA, r *R
 	sum := sha256.Sum256([]byte(rand.Text()))
 	began := time.Now()
 	if _, err := tsa.Timestamp(ctx, crypto.SHA256, sum[:]); err != nil {
-		r.fault(what, plain(err), "See url, username, password-file, certificate and roots of this [[timestamp]], and whether a firewall is in between.")
+		r.fault(what, plain(err), "Check url, username, password-file, certificate and roots of this [[timestamp]], and whether a firewall blocks the connection.")
 	} else {
-		r.ok(what, fmt.Sprintf("%s gave a token in %v, which leads to the roots", host(tsa.URL), time.Since(began).Round(time.Millisecond)))
+		r.ok(what, fmt.Sprintf("%s issued a token in %v, which leads to the roots", host(tsa.URL), time.Since(began).Round(time.Millisecond)))
 	}
 	d.clock(host(tsa.URL), dates.skew(), r)
 }
@@ -62,12 +62,12 @@ const (
 
 // clock compares the clock of this machine with that of another.
 func (d doctor) clock(of string, skew time.Duration, r *Results) {
-	says := fmt.Sprintf("that of %s is %v", of, ahead(skew.Round(time.Second)))
+	says := fmt.Sprintf("the clock of %s is %v", of, ahead(skew.Round(time.Second)))
 	switch size := skew.Abs(); {
 	case size > faultySkew:
-		r.fault("clock", says, "Keep the clock of this machine by NTP.")
+		r.fault("clock", says, "Synchronize the clock of this machine with NTP.")
 	case size > doubtfulSkew:
-		r.doubt("clock", says, "Keep the clock of this machine by NTP.")
+		r.doubt("clock", says, "Synchronize the clock of this machine with NTP.")
 	}
 }
 
@@ -126,7 +126,7 @@ const (
 func (d doctor) roots(_ context.Context, r *Results) {
 	now, bad := time.Now(), 0
 	for _, c := range slices.Concat(d.conf.Roots, d.conf.Intermediates) {
-		if lifetime(r, "trust", c.Subject.String(), c, now, rootsOver, "Ask its authority for the next one.") {
+		if lifetime(r, "trust", c.Subject.String(), c, now, rootsOver, "Get its successor from the authority that issued it.") {
 			continue
 		}
 		bad++
@@ -140,7 +140,7 @@ func (d doctor) roots(_ context.Context, r *Results) {
 func lifetime(r *Results, what, name string, c *x509.Certificate, now time.Time, soon time.Duration, advice string) bool {
 	switch until := c.NotAfter.UTC().Format(time.DateOnly); {
 	case now.Before(c.NotBefore):
-		r.fault(what, fmt.Sprintf("%s is not valid before %s", name, c.NotBefore.UTC().Format(time.DateTime)), "See the clock of this machine.")
+		r.fault(what, fmt.Sprintf("%s is not valid before %s", name, c.NotBefore.UTC().Format(time.DateTime)), "Check the clock of this machine.")
 	case now.After(c.NotAfter):
 		r.fault(what, fmt.Sprintf("%s has expired on %s", name, until), advice)
 	case now.Add(soon).After(c.NotAfter):
@@ -167,7 +167,7 @@ func (d doctor) revocations() (checks []check) {
 	}
 	if len(checks) == 0 && len(d.conf.Roots) > 0 {
 		checks = append(checks, func(_ context.Context, r *Results) {
-			r.doubt("revocation", "there is nobody to ask about: no intermediate is configured", "With trust.intermediates the way to their authority is tried here.")
+			r.doubt("revocation", "not checked: no intermediate is configured", "With trust.intermediates the connection to their authority is checked here.")
 		})
 	}
 	return checks
@@ -178,10 +178,10 @@ func revocationOf(ctx context.Context, revocation *online.Revocation, c, issuer 
 	_, err := revocation.Revocation(ctx, c, issuer, time.Time{})
 	switch {
 	case errors.Is(err, ades.ErrRevoked):
-		r.fault(what, ades.Identify(c)+" was revoked", "Ask its authority for the next one.")
+		r.fault(what, ades.Identify(c)+" was revoked", "Get its successor from the authority that issued it.")
 	case err != nil:
-		r.fault(what, plain(err), "Signatures of people under it do not reach level Lt, and end with InternalError. See whether a firewall is in between.")
+		r.fault(what, plain(err), "Signatures of people with certificates below it fail with InternalError, since level Lt needs this. Check whether a firewall blocks the connection.")
 	default:
-		r.ok(what, "the authority answers for "+ades.Identify(c))
+		r.ok(what, "the authority confirms the status of "+ades.Identify(c))
 	}
 }

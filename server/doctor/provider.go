@@ -62,12 +62,12 @@ var topics = []ciba.Topic{ciba.TopicMetadata, ciba.TopicKeys, ciba.TopicClock, c
 
 // advice is what to do about each.
 var advice = map[ciba.Topic]string{
-	ciba.TopicMetadata:  "issuer has to be the provider's own, byte for byte; discovery says where the metadata is.",
-	ciba.TopicKeys:      "Its tokens cannot be verified without them; jwks among the endpoints says where they are.",
-	ciba.TopicClock:     "Keep the clock of this machine by NTP.",
-	ciba.TopicClient:    "See client-id, authentication, client-secret-file and secret-encoding; the provider may know the client by others, or not for this.",
-	ciba.TopicTokens:    "See token among the endpoints, and whether a firewall or proxy is in between.",
-	ciba.TopicEndpoints: "See the table of endpoints.",
+	ciba.TopicMetadata:  "issuer must be exactly the issuer of the provider; discovery sets the URL of the metadata.",
+	ciba.TopicKeys:      "Tokens of the provider cannot be verified without its keys; jwks in the table of endpoints sets their URL.",
+	ciba.TopicClock:     "Synchronize the clock of this machine with NTP.",
+	ciba.TopicClient:    "Check client-id, authentication, client-secret-file and secret-encoding; the provider may have registered the client with others, or not for this use.",
+	ciba.TopicTokens:    "Check token in the table of endpoints, and whether a firewall or proxy blocks the connection.",
+	ciba.TopicEndpoints: "Check the table of endpoints.",
 }
 
 // addReport adds what the client found out without a request.
@@ -86,8 +86,8 @@ func (r *Results) addReport(report ciba.Report, p config.Provider, acr []string)
 			r.ok(string(topic), says)
 		}
 		if topic == ciba.TopicMetadata && (nothing || report.ACRValues != nil || report.DeliveryModes != nil) {
-			r.addListed("acr values", acr, report.ACRValues, "See certificate-acr, sign-acr and acr; a provider need not name all of them.")
-			r.addListed("delivery", []string{deliveryMode(p)}, report.DeliveryModes, "The provider has to have registered the client for what delivery says.")
+			r.addListed("acr values", acr, report.ACRValues, "Check certificate-acr, sign-acr and acr; the metadata of a provider need not list all values.")
+			r.addListed("delivery", []string{deliveryMode(p)}, report.DeliveryModes, "The provider must have registered the client for this delivery mode.")
 		}
 	}
 }
@@ -114,16 +114,16 @@ func about(topic ciba.Topic, list []ciba.Problem) (those []ciba.Problem) {
 
 // textsOf are what is said of each topic when nothing is wrong with it, if it is known.
 func textsOf(report ciba.Report, o ciba.Options) map[ciba.Topic]string {
-	right := map[ciba.Topic]string{ciba.TopicMetadata: "its issuer is " + o.Issuer}
+	right := map[ciba.Topic]string{ciba.TopicMetadata: "the issuer is " + o.Issuer}
 	if address := report.Endpoints.BackchannelAuthentication; address != "" {
 		right[ciba.TopicEndpoints] = "requests go to " + address
 	}
 	if report.Endpoints.JWKS != "" {
-		right[ciba.TopicKeys] = fmt.Sprintf("%d that can be used", report.Keys)
+		right[ciba.TopicKeys] = fmt.Sprintf("%d usable", report.Keys)
 	}
 	if report.Endpoints.Token != "" && about(ciba.TopicTokens, report.Problems) == nil {
-		right[ciba.TopicClock] = "the provider's is " + ahead(report.Skew)
-		right[ciba.TopicClient] = "the provider knows " + o.ClientID
+		right[ciba.TopicClock] = "the clock of the provider is " + ahead(report.Skew)
+		right[ciba.TopicClient] = "the provider accepts the client " + o.ClientID
 	}
 	return right
 }
@@ -152,9 +152,9 @@ func (r *Results) addListed(what string, used, known []string, advice string) {
 	missing := unlisted(used, known)
 	switch {
 	case known == nil:
-		r.doubt(what, "the metadata does not say which there are", "")
+		r.doubt(what, "the metadata does not list them", "")
 	case missing != nil:
-		r.doubt(what, "the metadata does not name "+strings.Join(missing, ", "), advice)
+		r.doubt(what, "the metadata does not list "+strings.Join(missing, ", "), advice)
 	default:
 		r.ok(what, strings.Join(used, ", "))
 	}
@@ -183,20 +183,20 @@ func (r *Results) addRequest(ctx context.Context, provider idp.Provider) {
 	const what = "request"
 	event, err := askNobody(ctx, provider, idp.App)
 	if err != nil {
-		r.fault(what, fmt.Sprintf("a request for nobody: %v", err), "")
+		r.fault(what, fmt.Sprintf("the test request failed: %v", err), "")
 		return
 	}
 	failed, ok := event.(idp.Failed)
 	switch {
 	case !ok:
-		r.doubt(what, "the provider accepted what the key signed, and asks somebody with kennitala "+NoKennitala, "It looks people up later. No phone of anybody rings.")
+		r.doubt(what, "the provider accepted the signed request, and has begun to ask kennitala "+NoKennitala, "It seems to look people up later. No person has this kennitala, so no phone rings.")
 	case slices.Contains(acceptedCodes, failed.Code):
-		r.ok(what, "the provider accepted what the key signed; nobody was asked")
+		r.ok(what, "the provider accepted the signed request; no person was asked")
 	case !isOutage(failed.Code) && takesSIM(ctx, provider):
-		r.doubt(what, fmt.Sprintf("the provider accepted what the key signed for the SIM, and refused it for the app: %s", words(failed.Failure)),
-			"See certificate-acr; the provider may not have registered the client for the app.")
+		r.doubt(what, fmt.Sprintf("the provider accepted the signed request for the SIM, and refused it for the app: %s", words(failed.Failure)),
+			"Check certificate-acr; the provider may not have registered the client for the app.")
 	default:
-		r.fault(what, fmt.Sprintf("the provider refused it: %s", words(failed.Failure)), requestAdvice(failed.Code))
+		r.fault(what, fmt.Sprintf("the provider refused the test request: %s", words(failed.Failure)), requestAdvice(failed.Code))
 	}
 }
 
@@ -226,19 +226,19 @@ func isOutage(code idp.ErrorCode) bool {
 // words are what the provider said, and what the service makes of it.
 func words(f idp.Failure) string {
 	said := slices.DeleteFunc([]string{f.OAuth, f.Description}, func(text string) bool { return text == "" })
-	return fmt.Sprintf("%q, which is told as errorCode %q", strings.Join(said, ": "), f.Code)
+	return fmt.Sprintf("%q, which clients get as errorCode %q", strings.Join(said, ": "), f.Code)
 }
 
 func requestAdvice(code idp.ErrorCode) string {
 	switch {
 	case code == idp.InvalidRequest:
-		return "Give the provider the public key that belongs to key; see issuer, key-id and algorithm, and the clock."
+		return "Register the public key of key with the provider; check issuer, key-id, algorithm and the clock."
 	case code == idp.InvalidClient, code == idp.AuthorizationPartyUnknown, code == idp.UnauthorizedClient:
-		return "The provider knows the client by another secret, or not for requests like this one."
+		return "The provider has another secret for the client, or has not registered it for such requests."
 	case isOutage(code):
-		return "Try again; see backchannel-authentication in [identity-provider.endpoints] if it stays so."
+		return "Try again later; if it still fails, check backchannel-authentication in [identity-provider.endpoints]."
 	}
-	return "The row of this error belongs into [[identity-provider.error]], if it means that there is no such person."
+	return "If this error means that there is no such person, add it to [[identity-provider.error]]."
 }
 
 // addLogin adds whether people can log in: in a browser, and on phones where that is configured.
@@ -264,11 +264,11 @@ func (r *Results) addLogin(ctx context.Context, p config.LoginProvider) error {
 	}
 	missing := unlisted(acrValues(p), report.ACRValues)
 	if report.ACRValues != nil && missing != nil {
-		r.doubt(what, "the metadata does not name "+strings.Join(missing, ", "), "See acr-values, app-acr and sim-acr; a provider need not name all of them.")
+		r.doubt(what, "the metadata does not list "+strings.Join(missing, ", "), "Check acr-values, app-acr and sim-acr; the metadata of a provider need not list all values.")
 	}
 	if report.Problems == nil {
 		page, _, _ := strings.Cut(report.Endpoints.Authorization, "?")
-		r.ok(what, "people are sent to "+page)
+		r.ok(what, "people log in at "+page)
 	}
 	return nil
 }

@@ -31,10 +31,10 @@ func (d doctor) store(ctx context.Context, r *Results) {
 		_, err := os.Stat(s.Path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			r.ok(what, s.Path+" is made at the first start")
+			r.ok(what, s.Path+" is created at the first start")
 			return
 		case operator.NewClient(s.Socket()).Answers(ctx):
-			r.ok(what, "a server has it open, and answers")
+			r.ok(what, "a running server has it open, and answers")
 			d.secrets(ctx, operator.NewClient(s.Socket()), nil, r)
 			d.jobs(ctx, operator.NewClient(s.Socket()), r)
 			return
@@ -62,10 +62,10 @@ func (d doctor) jobs(ctx context.Context, of operator.Operator, r *Results) {
 	}
 	var kinds []string
 	for _, kind := range slices.Sorted(maps.Keys(parked)) {
-		kinds = append(kinds, fmt.Sprintf("%d of the kind %s", parked[kind], kind))
+		kinds = append(kinds, fmt.Sprintf("%d of kind %s", parked[kind], kind))
 	}
 	if kinds != nil {
-		r.doubt(what, "parked: "+strings.Join(kinds, ", "), "\"innsigli job list --state parked\" shows why, and \"innsigli job retry\" has them tried again.")
+		r.doubt(what, "parked: "+strings.Join(kinds, ", "), "\"innsigli job list --state parked\" shows the errors, and \"innsigli job retry\" tries them again.")
 	}
 }
 
@@ -74,10 +74,10 @@ func storeAdvice(err error) string {
 		return advice
 	}
 	if errors.Is(err, bolt.ErrLocked) {
-		return "Another process has it open and is no server that answers: one that starts or stops, or a backup."
+		return "Another process has it open: a server that is starting or stopping, or another command."
 	}
 	if errors.Is(err, storage.ErrUnavailable) {
-		return "See the host and the port in --store, and whether a firewall is in between."
+		return "Check the host and the port in --store, and whether a firewall blocks the connection."
 	}
 	return ""
 }
@@ -99,9 +99,9 @@ func (d doctor) pace(ctx context.Context, db config.DB, r *Results) {
 			least = took
 		}
 	}
-	says := fmt.Sprintf("it has its tables, and answers in %v", least.Round(10*time.Microsecond))
+	says := fmt.Sprintf("its schema is current, and it answers in %v", least.Round(10*time.Microsecond))
 	if least > slowStore {
-		r.doubt(what, says, "Each call of the API waits for several answers: put the servers near the database.")
+		r.doubt(what, says, "Each API call waits for several answers: run the servers near the database.")
 		return
 	}
 	r.ok(what, says)
@@ -120,11 +120,11 @@ func countKeys(n int, r *Results) {
 	const what = "webhook keys"
 	switch n {
 	case 0:
-		r.ok(what, "one is made at the first start")
+		r.ok(what, "one is created at the first start")
 	case 1:
-		r.ok(what, "one signs")
+		r.ok(what, "one key signs")
 	default:
-		r.ok(what, fmt.Sprintf("%d sign, until the overlap of a rotation is over", n))
+		r.ok(what, fmt.Sprintf("%d keys sign, until the overlap of a rotation ends", n))
 	}
 }
 
@@ -142,10 +142,10 @@ func (d doctor) secrets(ctx context.Context, of operator.Operator, users sandbox
 	keys, err := sealed.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && len(stored) == 0:
-		r.ok(what, path+" is made at the first start")
+		r.ok(what, path+" is created at the first start")
 		return
 	case err != nil:
-		r.fault(what, plain(err), "A store that was copied needs the key file of where it comes from.")
+		r.fault(what, plain(err), "A copied store needs the key file of the original store.")
 		return
 	}
 	_, err = keys.OpenSigningKeys(stored)
@@ -154,11 +154,11 @@ func (d doctor) secrets(ctx context.Context, of operator.Operator, users sandbox
 	}
 	switch {
 	case err != nil && !errors.Is(err, storage.ErrNotFound):
-		r.fault(what, plain(err), "Without that key what it sealed is lost.")
+		r.fault(what, plain(err), "Use the key file that the store was encrypted with: without it the secrets in the store are lost.")
 	case len(stored) == 0:
-		r.ok(what, "nothing is sealed yet")
+		r.ok(what, "no secret is encrypted with it yet")
 	default:
-		r.ok(what, "opens what is sealed in the store")
+		r.ok(what, "decrypts the secrets in the store")
 	}
 }
 
@@ -186,9 +186,9 @@ func (d doctor) disk(_ context.Context, r *Results) {
 			r.fault(what, plain(err), "")
 		case !known:
 		case free < noRoom:
-			r.fault(what, says, "Requests are about to be refused with 507: make room.")
+			r.fault(what, says, "Requests will soon be refused with status 507: free disk space.")
 		case free < littleRoom:
-			r.doubt(what, says, "A full disk has requests refused with 507: make room.")
+			r.doubt(what, says, "When the disk is full, requests are refused with status 507: free disk space.")
 		default:
 			r.ok(what, says)
 		}

@@ -32,7 +32,7 @@ func (d doctor) login(ctx context.Context, r *Results) {
 	switch {
 	case d.conf.Flags.Simulated || !d.production():
 	case d.conf.Logins == nil:
-		r.doubt("login", "there is no [login]: nobody can open what they are invited to sign", "Whoever uses the Signing API alone needs none.")
+		r.doubt("login", "there is no [login]: invited people cannot open their documents", "The Signing API does not need it.")
 	default:
 		if err := r.addLogin(ctx, *d.conf.Logins); err != nil {
 			r.fault("login", plain(err), "")
@@ -45,7 +45,7 @@ func (d doctor) mail(ctx context.Context, r *Results) {
 	known, err := d.conf.CheckMail(ctx)
 	if !known {
 		if d.production() && !d.conf.HasMail() {
-			r.doubt("mail", "there is no --mail: nobody is invited, and nobody told of trouble", "Clients have to hand over the links themselves.")
+			r.doubt("mail", "there is no --mail: no invitation and no alert is sent", "Clients have to send the links to the participants.")
 		}
 		return
 	}
@@ -53,7 +53,7 @@ func (d doctor) mail(ctx context.Context, r *Results) {
 		r.fault("mail", plain(err), config.MailAdvice(err))
 		return
 	}
-	r.ok("mail", `can be sent, as far as is known without sending any; "innsigli mail test" does`)
+	r.ok("mail", `the mail server accepts the login; "innsigli mail test" sends a message`)
 }
 
 // baseURL calls the server where clients do.
@@ -70,13 +70,13 @@ func (d doctor) baseURL(ctx context.Context, r *Results) {
 	var certificate *tls.CertificateVerificationError
 	switch {
 	case errors.As(err, &certificate):
-		r.fault(what, plain(certificate), "Clients refuse this certificate: see the names in it, its end, and that the ones above it are sent along.")
+		r.fault(what, plain(certificate), "Clients refuse this certificate: check its names and its expiry, and that its chain is sent with it.")
 		return
 	case errors.Is(err, syscall.ECONNREFUSED):
-		r.doubt(what, "nobody listens at "+d.base(), "Is the server, or the proxy in front of it, running?")
+		r.doubt(what, "no server listens at "+d.base(), "Is the server, or the proxy in front of it, running?")
 		return
 	case err != nil:
-		r.fault(what, plain(unwrapURL(err)), "Clients do not come through. This machine may also be the only one that cannot call its own address.")
+		r.fault(what, plain(unwrapURL(err)), "Clients cannot reach the server, unless only this machine cannot call its own address.")
 		return
 	}
 	defer response.Body.Close()
@@ -98,9 +98,9 @@ func (d doctor) answered(response *http.Response, r *Results) {
 	case http.StatusOK:
 		r.ok(what, "a server answers at "+d.base()+", and is ready")
 	case http.StatusServiceUnavailable:
-		r.fault(what, "the server is not ready, or stopping", "Its log says why.")
+		r.fault(what, "the server is not ready, or is stopping", "See its log.")
 	default:
-		r.fault(what, fmt.Sprintf("/readyz is answered %d", response.StatusCode), "The proxy in front has to pass all paths on as they are.")
+		r.fault(what, fmt.Sprintf("/readyz answers %d", response.StatusCode), "The proxy in front of the server must forward all paths unchanged.")
 	}
 	if response.TLS == nil {
 		return
@@ -131,10 +131,10 @@ func (d doctor) certificate(_ context.Context, r *Results) {
 // proxy: a server that does not know its proxy cannot tell callers apart.
 func (d doctor) proxy(_ context.Context, r *Results) {
 	if d.conf.Exposed() {
-		r.doubt("listen", "others than this machine can speak to the server without TLS", "Have it listen at a loopback address, give --tls-cert and --tls-key, or name the proxy that calls from elsewhere in [proxy].")
+		r.doubt("listen", "other machines can reach the server without TLS", "Listen on a loopback address, set --tls-cert and --tls-key, or name the proxy on the other machine in [proxy].")
 	}
 	if d.conf.UnknownProxy() {
-		r.doubt("proxy", "TLS ends before this server, and there is no [proxy]", "Callers cannot be told apart: limits by address are for all of them together, or none if the proxy is on this machine. Name it in trusted.")
+		r.doubt("proxy", "TLS ends before this server, and there is no [proxy]", "The server does not know the addresses of callers: all share one rate limit, or have none if the proxy is on this machine. Name the proxy in trusted.")
 	}
 }
 
@@ -146,10 +146,10 @@ func (d doctor) traces(ctx context.Context, r *Results) {
 		return
 	}
 	if err != nil {
-		r.fault(what, plain(err), "See OTEL_EXPORTER_OTLP_ENDPOINT: the port for OTLP over HTTP is usually 4318.")
+		r.fault(what, plain(err), "Check OTEL_EXPORTER_OTLP_ENDPOINT: the port for OTLP over HTTP is usually 4318.")
 		return
 	}
-	r.ok(what, "the collector at "+host(endpoint)+" takes them")
+	r.ok(what, "the collector at "+host(endpoint)+" accepts traces")
 }
 
 // renderer looks whether it was compiled, and if so whether it works.
@@ -157,17 +157,17 @@ func (d doctor) renderer(ctx context.Context, r *Results) {
 	const what = "renderer"
 	folder := d.conf.Flags.Folder(d.conf.Store)
 	if entries, err := os.ReadDir(folder); errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
-		r.ok(what, "is compiled at the first start, which takes a while")
+		r.ok(what, "is compiled at the first start, which takes some seconds")
 		return
 	}
 	renderer := pdfium.New(pdfium.Options{Cache: folder})
 	defer renderer.Close()
 	if _, err := renderer.Warm(ctx); err != nil {
-		r.fault(what, plain(err), "Without it no free places for stamps are found. See --renderer-cache.")
+		r.fault(what, plain(err), "Without it stamps cannot be placed automatically. Check --renderer-cache.")
 		return
 	}
 	if !renderer.IsCached() {
-		r.doubt(what, folder+" is no folder that this user, and nobody else, can write to", "The server compiles the renderer at each start, unless it runs as another user, whose folder this is. See --renderer-cache.")
+		r.doubt(what, folder+" is not a folder that only this user can write to", "The server compiles the renderer at each start, unless it runs as the owner of the folder. Check --renderer-cache.")
 		return
 	}
 	r.ok(what, "is ready, from "+folder)

@@ -55,7 +55,7 @@ func ReadCollector(getenv func(name string) string, fault func(name, text string
 		fault("OTEL_TRACES_EXPORTER", fmt.Sprintf("%q is neither otlp nor none", exporter))
 	}
 	if protocol := e.ofTraces("PROTOCOL"); protocol != "" && protocol != "http/protobuf" {
-		fault("OTEL_EXPORTER_OTLP_PROTOCOL", fmt.Sprintf("%q is not to be had, but http/protobuf is", protocol))
+		fault("OTEL_EXPORTER_OTLP_PROTOCOL", fmt.Sprintf("%q is not supported; http/protobuf is", protocol))
 	}
 	c.Endpoint = e.endpoint(fault)
 	c.headers = e.headers(fault)
@@ -69,7 +69,7 @@ func ReadCollector(getenv func(name string) string, fault func(name, text string
 	}
 	c.tls = e.tls(fault)
 	if _, err := resource.New(context.Background(), resource.WithFromEnv()); err != nil {
-		fault("OTEL_RESOURCE_ATTRIBUTES", "is not of the form name=value,name=value")
+		fault("OTEL_RESOURCE_ATTRIBUTES", "must have the form name=value,name=value")
 	}
 	return c
 }
@@ -84,7 +84,7 @@ func (e environment) endpoint(fault func(name, text string)) string {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		fault(name, "is no http or https URL") // it may have a password in it
+		fault(name, "is not an http or https URL") // it may have a password in it
 	}
 	return text
 }
@@ -99,7 +99,7 @@ func (e environment) headers(fault func(name, text string)) http.Header {
 		name, value, ok := strings.Cut(strings.TrimSpace(pair), "=")
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		if !ok || name == "" || err != nil {
-			fault("OTEL_EXPORTER_OTLP_HEADERS", "is not of the form name=value,name=value")
+			fault("OTEL_EXPORTER_OTLP_HEADERS", "must have the form name=value,name=value")
 			return headers
 		}
 		headers.Add(strings.TrimSpace(name), value)
@@ -114,7 +114,7 @@ func (e environment) timeout(fault func(name, text string)) time.Duration {
 	}
 	milliseconds, err := strconv.Atoi(text)
 	if err != nil || milliseconds <= 0 || milliseconds > 600_000 {
-		fault("OTEL_EXPORTER_OTLP_TIMEOUT", fmt.Sprintf("%q is no number of milliseconds of up to ten minutes", text))
+		fault("OTEL_EXPORTER_OTLP_TIMEOUT", fmt.Sprintf("%q is not a number of milliseconds between 1 and 600000", text))
 		return time.Millisecond
 	}
 	return time.Duration(milliseconds) * time.Millisecond
