@@ -65,17 +65,20 @@ func (q *fixture) runner(rest queue.Handler) queue.Runner {
 			q.note(job)
 			return rest(ctx, job)
 		}}},
-		Failed: func(_ context.Context, job storage.Job, err error) {
-			q.mu.Lock()
-			defer q.mu.Unlock()
-			q.told, q.kinds = append(q.told, err), append(q.kinds, job.Kind)
-		},
+		Failed: q.failed,
 		Parked: func(_ context.Context, job storage.Job) {
 			q.mu.Lock()
 			defer q.mu.Unlock()
 			q.parked = append(q.parked, job)
 		},
 	}
+}
+
+// failed notes what a runner reports.
+func (q *fixture) failed(_ context.Context, job storage.Job, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.told, q.kinds = append(q.told, err), append(q.kinds, job.Kind)
 }
 
 // note notes that a handler was called.

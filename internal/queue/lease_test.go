@@ -138,8 +138,8 @@ func TestLeaseOfAHandlerThatDoesNotEnd(t *testing.T) {
 
 // The jobs of a process that died are claimed when their leases have run out; at once by a runner that has the store to itself.
 func TestJobsOfAProcessThatDied(t *testing.T) {
-	for _, alone := range []bool{false, true} {
-		t.Run(fmt.Sprint("alone ", alone), func(t *testing.T) {
+	for _, single := range []bool{false, true} {
+		t.Run(fmt.Sprint("single process ", single), func(t *testing.T) {
 			bubble(t, func(q *fixture) {
 				q.add(storage.Job{})
 				q.tx(func(ctx context.Context) error {
@@ -147,11 +147,14 @@ func TestJobsOfAProcessThatDied(t *testing.T) {
 					return err
 				})
 				r := q.runner(do)
-				r.Alone = alone
+				r.SingleProcess = single
 				q.during(time.Minute, r)
-				want := []time.Duration{map[bool]time.Duration{false: 15 * time.Second}[alone]}
-				if diff := cmp.Diff(want, q.done); diff != "" || q.told != nil {
-					t.Errorf("told %v, done (-want +got):\n%s", q.told, diff)
+				want := []time.Duration{map[bool]time.Duration{false: 15 * time.Second}[single]}
+				if diff := cmp.Diff(want, q.done); diff != "" {
+					t.Errorf("done at other times (-want +got):\n%s", diff)
+				}
+				if len(q.told) != 1 || q.told[0].Error() != interrupted || q.kinds[0] != kind {
+					t.Errorf("told %v of %q", q.told, q.kinds)
 				}
 			})
 		})
