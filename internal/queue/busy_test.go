@@ -50,8 +50,8 @@ func TestCompactionWhileJobsAreInWork(t *testing.T) {
 		if _, none := q.left(); !none || len(q.done) != jobs+1 {
 			t.Errorf("%d calls for %d jobs; all done: %v", len(q.done), jobs+1, none)
 		}
-		if q.told != nil {
-			t.Errorf("told %v", q.told)
+		if q.reported != nil {
+			t.Errorf("reported %v", q.reported)
 		}
 	})
 }
@@ -96,8 +96,8 @@ func TestBusyStoreOfSeveralProcesses(t *testing.T) {
 		if diff := cmp.Diff([]time.Duration{0, 66 * time.Second}, q.done); diff != "" {
 			t.Errorf("called at other times (-want +got):\n%s", diff)
 		}
-		if len(q.told) != 1 || !errors.Is(q.told[0], storage.ErrUnavailable) || q.kinds[0] != "" {
-			t.Errorf("told %v of %q", q.told, q.kinds)
+		if len(q.reported) != 1 || !errors.Is(q.reported[0], storage.ErrUnavailable) || q.kinds[0] != "" {
+			t.Errorf("reported %v of %q", q.reported, q.kinds)
 		}
 	})
 }
@@ -121,8 +121,8 @@ func TestClaimThatWaitsForTheStore(t *testing.T) {
 				if err := stop(); err != nil {
 					t.Error(err)
 				}
-				if diff := cmp.Diff([]time.Duration{66 * time.Second}, q.done); diff != "" || q.told != nil {
-					t.Errorf("told %v, called at other times (-want +got):\n%s", q.told, diff)
+				if diff := cmp.Diff([]time.Duration{66 * time.Second}, q.done); diff != "" || q.reported != nil {
+					t.Errorf("reported %v, called at other times (-want +got):\n%s", q.reported, diff)
 				}
 			})
 		})

@@ -109,8 +109,8 @@ func TestJobThatKillsItsServer(t *testing.T) {
 		if took := got.FailedAt.Sub(q.began); took < 50*time.Minute || took > 70*time.Minute {
 			t.Errorf("parked after %v", took)
 		}
-		if len(q.told) != queue.MaxInterruptions {
-			t.Errorf("told %v", q.told)
+		if len(q.reported) != queue.MaxInterruptions {
+			t.Errorf("reported %v", q.reported)
 		}
 	})
 }
@@ -163,8 +163,8 @@ func TestJobsWithoutAResultAreParked(t *testing.T) {
 					if !got.Parked || got.Failures != 3 || got.Attempt != 3 || got.LastError != test.text {
 						t.Errorf("it became %+v", got)
 					}
-					if len(q.done) != 3 || len(q.told) != test.reports || len(q.parked) != 1 {
-						t.Errorf("called at %v, told %v, parked %v", q.done, q.told, q.parked)
+					if len(q.done) != 3 || len(q.reported) != test.reports || len(q.parked) != 1 {
+						t.Errorf("called at %v, reported %v, parked %v", q.done, q.reported, q.parked)
 					}
 				})
 			})

@@ -53,8 +53,8 @@ func TestJobsAreParked(t *testing.T) {
 				r.Kinds = []queue.Kind{k}
 				q.during(time.Hour, r)
 				got := q.only()
-				if len(q.told) != 3 {
-					t.Fatalf("told %v", q.told)
+				if len(q.reported) != 3 {
+					t.Fatalf("reported %v", q.reported)
 				}
 				if diff := cmp.Diff([]storage.Job{got.Job}, q.parked); diff != "" {
 					t.Errorf("reported as parked (-want +got):\n%s", diff)

@@ -14,9 +14,9 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// Errors of handlers, and of what follows their jobs, are told with the kind of the job; those of
-// the store with none, also when it is a handler that meets them.
-func TestWhatIsTold(t *testing.T) {
+// Errors of handlers, and of what follows their jobs, are reported with the kind of the job, those of
+// the store with none, also if it is a handler that meets them.
+func TestReportedErrors(t *testing.T) {
 	fault := errors.New("a fault")
 	away := fmt.Errorf("reading: %w", storage.ErrUnavailable)
 	failing := func(err error) queue.Handler {
@@ -50,10 +50,10 @@ func TestWhatIsTold(t *testing.T) {
 			bubble(t, func(q *fixture) {
 				q.add(storage.Job{})
 				q.during(1100*time.Millisecond, test.runner(q))
-				if len(q.told) == 0 {
-					t.Fatal("nothing was told")
+				if len(q.reported) == 0 {
+					t.Fatal("nothing was reported")
 				}
-				for i, err := range q.told {
+				for i, err := range q.reported {
 					if !errors.Is(err, test.want) {
 						t.Error(err)
 					}
