@@ -101,8 +101,8 @@ func (c refusingSigning) Poll(_ context.Context, _, _ string, answer func(signin
 	return answer(c.poll)
 }
 
-func (c refusingPortal) Create(context.Context, portal.Draft) (portal.View, error) {
-	return portal.View{}, c.err
+func (c refusingPortal) Create(context.Context, portal.Draft) (portal.ProcessView, error) {
+	return portal.ProcessView{}, c.err
 }
 
 func (c refusingPortal) SignAs(context.Context, string, string, string, string) error { return c.err }

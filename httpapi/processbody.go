@@ -25,7 +25,7 @@ type participant struct {
 	SigningURL    *string       `json:"signingUrl"`
 }
 
-func (a *api) processBody(v portal.View) process {
+func (a *api) processBody(v portal.ProcessView) process {
 	body := process{ID: v.ID, Status: v.Status, CreatedAt: timestamp(v.CreatedAt), Participants: []participant{}}
 	for _, one := range v.Participants {
 		body.Participants = append(body.Participants, a.participantBody(one))
@@ -33,7 +33,7 @@ func (a *api) processBody(v portal.View) process {
 	return body
 }
 
-func (a *api) participantBody(v portal.ParticipantView) participant {
+func (a *api) participantBody(v portal.ParticipantState) participant {
 	body := participant{
 		ID: v.ID, Name: v.Name, Email: v.Email, Role: v.Role, Status: v.Status,
 		HasCompleted: v.Signature != nil, HasDeclined: v.Decline != nil,

@@ -16,12 +16,12 @@ import (
 
 // Portal keeps signing processes; *portal.Service is one.
 type Portal interface {
-	Create(ctx context.Context, d portal.Draft) (portal.View, error)
-	Process(ctx context.Context, account, id string) (portal.View, error)
+	Create(ctx context.Context, d portal.Draft) (portal.ProcessView, error)
+	Process(ctx context.Context, account, id string) (portal.ProcessView, error)
 	List(ctx context.Context, account string, q portal.Query) (portal.Page, error)
 	Document(ctx context.Context, account, id string) (fileName string, content storage.Blob, err error)
 	Delete(ctx context.Context, account, id string) error
-	SignAs(ctx context.Context, account, process, participant, testPerson string) error
+	SignAs(ctx context.Context, account, process, participant, testUser string) error
 	DeclineAs(ctx context.Context, account, process, participant, reason string) error
 }
 

@@ -146,7 +146,7 @@ func TestProcessThatIsNotYours(t *testing.T) {
 }
 
 // webProcess is a process of the web application, in the same store.
-func (s *server) webProcess(t *testing.T, owner string) portal.View {
+func (s *server) webProcess(t *testing.T, owner string) portal.ProcessView {
 	t.Helper()
 	document, err := s.requests.Upload(t.Context(), bytes.NewReader(page), 1<<20)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 
 // processOwner is what the signing service and that of processes are both given.
 func (s *server) processOwner(db *fallible) *portal.Owner {
-	return portal.NewOwner(db.Processes(), db, s.documents, db.EvidenceLog(), billing{s.accounts}, portal.Options{Events: s.hooks, TestPeople: testPeople{db.Sandbox()}})
+	return portal.NewOwner(db.Processes(), db, s.documents, db.EvidenceLog(), billing{s.accounts}, portal.Options{Events: s.hooks, TestUsers: testUsers{db.Sandbox()}})
 }
 
 // billing is what accounts may and owe.
@@ -29,10 +29,10 @@ func (b billing) Terms(ctx context.Context, id string) (portal.Terms, error) {
 	return portal.Terms(terms), err
 }
 
-// testPeople are the sandbox's users as the portal asks for them.
-type testPeople struct{ sandbox.Store }
+// testUsers are those of the sandbox as the portal asks for them.
+type testUsers struct{ sandbox.Store }
 
-func (p testPeople) TestPerson(ctx context.Context, owner, id string) (idp.Person, bool, error) {
+func (p testUsers) TestUser(ctx context.Context, owner, id string) (idp.Person, bool, error) {
 	u, err := p.User(ctx, owner, id)
 	if errors.Is(err, storage.ErrNotFound) {
 		err = portal.ErrNotFound

@@ -82,7 +82,7 @@ func readProcessQuery(query string) (q portal.Query, faults map[string][]string)
 	return q, faults
 }
 
-func listedBody(v portal.View) listedProcess {
+func listedBody(v portal.ProcessView) listedProcess {
 	body := listedProcess{ID: v.ID, Status: v.Status, CreatedAt: timestamp(v.CreatedAt), FileName: v.FileName}
 	if until := v.WaitsUntil(); !until.IsZero() {
 		body.ExpiresAt = new(timestamp(until))

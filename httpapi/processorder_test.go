@@ -23,11 +23,11 @@ func (c *client) begun(p object, i int, kennitala string) (request string) {
 	if err != nil {
 		c.Fatal(err)
 	}
-	place, err := c.processes.Place(c.Context(), process, participant)
+	place, err := c.processes.ParticipantView(c.Context(), process, participant)
 	if err != nil {
 		c.Fatal(err)
 	}
-	started, err := c.processes.Sign(c.Context(), process, participant, portal.Ask{Method: idp.App, Revision: place.Revision()})
+	started, err := c.processes.Sign(c.Context(), process, participant, portal.SignRequest{Method: idp.App, Revision: place.Revision()})
 	if err != nil {
 		c.Fatal(err)
 	}

@@ -23,7 +23,7 @@ import (
 // that is refused, nor of the document of a repetition, which is answered with the process as it is now.
 // After storage.ErrUnavailable it may not be known what came of it: with the same key the call may be
 // made again.
-func (s *Service) Create(ctx context.Context, d Draft) (View, error) {
+func (s *Service) Create(ctx context.Context, d Draft) (ProcessView, error) {
 	p, err := s.create(ctx, d)
 	if p.Document != d.Document && !errors.Is(err, storage.ErrUnavailable) { // else it is swept, unless it was kept
 		dropErr := s.signing.Discard(ctx, d.Document)
@@ -32,7 +32,7 @@ func (s *Service) Create(ctx context.Context, d Draft) (View, error) {
 		}
 	}
 	if err != nil {
-		return View{}, err
+		return ProcessView{}, err
 	}
 	return p.view(s.now(ctx)), nil
 }

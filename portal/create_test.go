@@ -27,19 +27,19 @@ func TestCreate(t *testing.T) {
 		d.Participants[0].Kennitala, d.Participants[0].Phone = "0101302989", "5551234"
 	})
 	v := s.mustCreate(d)
-	want := portal.View{Status: portal.Waiting, Process: portal.Process{Account: s.account, Origin: portal.API, FileName: "Contract.pdf", Document: d.Document}}
+	want := portal.ProcessView{Status: portal.Waiting, Process: portal.Process{Account: s.account, Origin: portal.API, FileName: "Contract.pdf", Document: d.Document}}
 	for _, in := range d.Participants {
 		one := portal.Participant{Participant: process.Participant{Role: in.Role, Kennitala: in.Kennitala}, Name: in.Name, Email: in.Email, Phone: in.Phone}
 		status := portal.Waiting
 		if in.Role == portal.Viewer {
 			status = portal.None
 		}
-		want.Participants = append(want.Participants, portal.ParticipantView{Participant: one, Status: status})
+		want.Participants = append(want.Participants, portal.ParticipantState{Participant: one, Status: status})
 	}
 	ignore := []cmp.Option{
 		cmpopts.IgnoreFields(portal.Process{}, "ID", "CreatedAt", "Participants"),
 		cmpopts.IgnoreFields(portal.Participant{}, "ID", "Link", "Stamp"),
-		cmpopts.IgnoreFields(portal.ParticipantView{}, "Path"),
+		cmpopts.IgnoreFields(portal.ParticipantState{}, "Path"),
 	}
 	if d := cmp.Diff(want, v, ignore...); d != "" {
 		t.Error(d)

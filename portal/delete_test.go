@@ -13,7 +13,7 @@ import (
 )
 
 // gone says that nothing is left of a process (spec 4.4).
-func (s *service) gone(v portal.View) {
+func (s *service) gone(v portal.ProcessView) {
 	s.t.Helper()
 	ctx := s.t.Context()
 	_, err := s.Process(ctx, s.account, v.ID)

@@ -135,7 +135,7 @@ func TestNothingTellsOfLinks(t *testing.T) {
 func TestWebProcess(t *testing.T) {
 	s := newService(t, wiring{})
 	anna, jon := s.person("Anna", "0101302989", "1"), s.person("Jón", "0202302129", "2")
-	web := func(signers int) portal.View {
+	web := func(signers int) portal.ProcessView {
 		return s.mustCreate(s.draft(signers, func(d *portal.Draft) { d.Origin, d.Client = portal.Web, "" }))
 	}
 	v, declined := web(1), web(2)

@@ -38,7 +38,7 @@ func Example() {
 	}
 	accounts := account.New(db.Accounts(), db, account.Options{})
 	owner := portal.NewOwner(db.Processes(), db, db.Documents(), db.EvidenceLog(), purse{accounts}, portal.Options{
-		TestPeople: testPeople{db.Sandbox()},
+		TestUsers: testUsers{db.Sandbox()},
 	})
 	requests := signing.New(db.Requests(), db, db.Documents(), db.Jobs(), db.EvidenceLog(), people, busysignal.New(db.BusySignals(), db, busysignal.Options{}), signing.Options{
 		Sources:        people.Sources,

@@ -63,9 +63,9 @@ func newService(t *testing.T, w wiring) *service {
 	if w.store != nil {
 		store = w.store(store)
 	}
-	options := portal.Options{Events: s.news, Mail: s.news, TestPeople: testPeople{db.Sandbox()}}
+	options := portal.Options{Events: s.news, Mail: s.news, TestUsers: testUsers{db.Sandbox()}}
 	if w.noPeople {
-		options.TestPeople = nil
+		options.TestUsers = nil
 	}
 	owner := portal.NewOwner(store, s.news, db.Documents(), db.EvidenceLog(), purse{s.accounts}, options)
 	s.signing = signing.New(db.Requests(), s.news, db.Documents(), db.Jobs(), db.EvidenceLog(), provider, busysignal.New(db.BusySignals(), s.news, busysignal.Options{}), signing.Options{
@@ -154,10 +154,10 @@ func (p purse) Terms(ctx context.Context, id string) (portal.Terms, error) {
 	return portal.Terms(t), err
 }
 
-// testPeople are the sandbox's users.
-type testPeople struct{ sandbox.Store }
+// testUsers are those of the sandbox.
+type testUsers struct{ sandbox.Store }
 
-func (p testPeople) TestPerson(ctx context.Context, account, id string) (idp.Person, bool, error) {
+func (p testUsers) TestUser(ctx context.Context, account, id string) (idp.Person, bool, error) {
 	u, err := p.User(ctx, account, id)
 	if errors.Is(err, storage.ErrNotFound) {
 		err = portal.ErrNotFound

@@ -54,7 +54,7 @@ func TestKeyIsReserved(t *testing.T) {
 			<-long
 			return nil
 		}
-		var first portal.View
+		var first portal.ProcessView
 		var made sync.WaitGroup
 		d := s.keyed("a key", "a body")
 		made.Go(func() { first = s.mustCreate(d) })
@@ -116,7 +116,7 @@ func TestKeyOfTheDead(t *testing.T) {
 		s.wants(portal.ErrKeyInUse, err)
 		time.Sleep(time.Nanosecond)
 		dead.keys.Store(false)
-		var made portal.View
+		var made portal.ProcessView
 		again := s.keyed("a key", "a body")
 		second.Go(func() { made = s.mustCreate(again) })
 		synctest.Wait()

@@ -17,7 +17,7 @@ func TestSignatureLandsAllTheSame(t *testing.T) {
 	for name, test := range map[string]struct {
 		last      bool // all others have signed
 		begins    time.Duration
-		meanwhile func(*service, portal.View) error
+		meanwhile func(*service, portal.ProcessView) error
 		want      portal.Status
 		events    []string
 	}{
@@ -59,21 +59,21 @@ func TestSignatureLandsAllTheSame(t *testing.T) {
 	}
 }
 
-func nothing(*service, portal.View) error { return nil }
+func nothing(*service, portal.ProcessView) error { return nil }
 
-func anotherDeclines(s *service, v portal.View) error {
+func anotherDeclines(s *service, v portal.ProcessView) error {
 	return s.Decline(s.t.Context(), v.ID, v.Participants[1].ID, "no")
 }
 
-func allAreInvited(s *service, v portal.View) error {
+func allAreInvited(s *service, v portal.ProcessView) error {
 	_, err := s.Resend(s.t.Context(), v.ID)
 	return err
 }
 
-func noQuota(s *service, _ portal.View) error {
+func noQuota(s *service, _ portal.ProcessView) error {
 	return s.accounts.SetQuota(s.t.Context(), s.account, 0)
 }
 
-func noPayment(s *service, _ portal.View) error {
+func noPayment(s *service, _ portal.ProcessView) error {
 	return s.accounts.SetPaymentMethod(s.t.Context(), s.account, false)
 }

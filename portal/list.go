@@ -27,7 +27,7 @@ type Query struct {
 
 // Page is a part of a list of processes, in the order of their creation.
 type Page struct {
-	Processes []View
+	Processes []ProcessView
 	Next      string // [Query.After] of the page after this one; empty: this is the last one
 }
 

@@ -168,7 +168,7 @@ func TestDeleteEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(t, wiring{})
 		anna := s.person("Anna", "0101302989", "1")
-		create := func(signers int) portal.View {
+		create := func(signers int) portal.ProcessView {
 			time.Sleep(time.Second)
 			return s.mustCreate(s.draft(signers))
 		}
@@ -221,7 +221,7 @@ func TestDeleteEnded(t *testing.T) {
 				t.Errorf("the last entry about %s is %s", id, entries[len(entries)-1].Kind)
 			}
 		}
-		for _, gone := range []portal.View{completed, declined, expired, other} {
+		for _, gone := range []portal.ProcessView{completed, declined, expired, other} {
 			if _, err := s.db.Documents().Open(t.Context(), gone.Document); err == nil {
 				t.Error("a document is left")
 			}

@@ -10,47 +10,47 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// Place is a participant's, with all that their page tells.
-type Place struct {
-	View
-	Participant ParticipantView
+// ParticipantView is a participant's, with all that their page tells.
+type ParticipantView struct {
+	ProcessView
+	Participant ParticipantState
 	Link        LinkState // of the participant
 }
 
-// Copy is the document of a process as it is at a time. Its Blob is to be closed.
-type Copy struct {
+// DocumentCopy is the document of a process as it is at a time. Its Blob is to be closed.
+type DocumentCopy struct {
 	FileName string
 	Revision int // [Process.Revision]
 	storage.Blob
 }
 
-// Linked returns the place that a link leads to, by its token, also when the link was opened or has
+// LinkView returns the view of the participant that a link leads to, by its token, also when the link was opened or has
 // expired. It changes nothing. [ErrNotFound]: there never was such a link, another one has taken its
 // place, or the process is deleted.
-func (s *Service) Linked(ctx context.Context, token string) (Place, error) {
+func (s *Service) LinkView(ctx context.Context, token string) (ParticipantView, error) {
 	hash := hashOf(token)
 	p, err := s.store.ProcessByLink(ctx, hash)
 	if err != nil {
-		return Place{}, found(err)
+		return ParticipantView{}, found(err)
 	}
 	return p.place(p.linked(hash), s.now(ctx))
 }
 
-// Place returns the place of a participant. [ErrNotFound].
-func (s *Service) Place(ctx context.Context, process, participant string) (Place, error) {
+// ParticipantView returns the view of a participant. [ErrNotFound].
+func (s *Service) ParticipantView(ctx context.Context, process, participant string) (ParticipantView, error) {
 	p, err := s.process(ctx, process)
 	if err != nil {
-		return Place{}, err
+		return ParticipantView{}, err
 	}
 	return p.place(p.participant(participant), s.now(ctx))
 }
 
 // place is that of one of the participants; nil: [ErrNotFound].
-func (p *Process) place(one *Participant, now time.Time) (Place, error) {
+func (p *Process) place(one *Participant, now time.Time) (ParticipantView, error) {
 	if one == nil {
-		return Place{}, ErrNotFound
+		return ParticipantView{}, ErrNotFound
 	}
-	return Place{View: p.view(now), Participant: p.viewOf(*one, now), Link: one.LinkState(now)}, nil
+	return ParticipantView{ProcessView: p.view(now), Participant: p.viewOf(*one, now), Link: one.LinkState(now)}, nil
 }
 
 // openTries bounds how often a call finds that the document has moved on while it was opened.
@@ -58,28 +58,28 @@ const openTries = 5
 
 // Open opens the document for a participant, whatever has become of the process. The caller closes it.
 // [ErrNotFound]; [ErrChanged]: it changes all the time.
-func (s *Service) Open(ctx context.Context, process, participant string) (Copy, error) {
+func (s *Service) Open(ctx context.Context, process, participant string) (DocumentCopy, error) {
 	p, err := s.process(ctx, process)
 	if err != nil {
-		return Copy{}, err
+		return DocumentCopy{}, err
 	}
 	if p.participant(participant) == nil {
-		return Copy{}, ErrNotFound
+		return DocumentCopy{}, ErrNotFound
 	}
 	for range openTries {
 		content, err := s.open(ctx, p)
 		if err != nil {
-			return Copy{}, err
+			return DocumentCopy{}, err
 		}
-		c := Copy{FileName: p.FileName, Revision: p.Revision(), Blob: content}
+		c := DocumentCopy{FileName: p.FileName, Revision: p.Revision(), Blob: content}
 		if p, err = s.process(ctx, process); err == nil && p.Revision() == c.Revision {
 			return c, nil // a signature lands in the process and in the document at once, so there was none
 		}
 		if err = errors.Join(err, content.Close()); err != nil {
-			return Copy{}, err
+			return DocumentCopy{}, err
 		}
 	}
-	return Copy{}, ErrChanged
+	return DocumentCopy{}, ErrChanged
 }
 
 // open opens the document of a process as it is now. [ErrNotFound].

@@ -24,28 +24,28 @@ func TestLookingAtALink(t *testing.T) {
 		v := s.mustCreate(s.draft(2))
 		token := strings.TrimPrefix(v.Participants[1].Path, "/sign/")
 		for range 5 {
-			place, err := s.Linked(t.Context(), token)
+			place, err := s.LinkView(t.Context(), token)
 			s.must(err)
-			if d := cmp.Diff(portal.Place{View: v, Participant: v.Participants[1]}, place); d != "" {
+			if d := cmp.Diff(portal.ParticipantView{ProcessView: v, Participant: v.Participants[1]}, place); d != "" {
 				t.Error(d)
 			}
-			same, err := s.Place(t.Context(), v.ID, place.Participant.ID)
+			same, err := s.ParticipantView(t.Context(), v.ID, place.Participant.ID)
 			if d := cmp.Diff(place, same); d != "" || err != nil {
 				t.Error(d, err)
 			}
 		}
 		s.recorded(v.ID, "process.created")
 		for _, unknown := range []string{"", "x", v.ID, token[1:], token + "x", strings.ToUpper(token), strings.Repeat("x", 1<<16)} {
-			_, err := s.Linked(t.Context(), unknown)
+			_, err := s.LinkView(t.Context(), unknown)
 			s.wants(portal.ErrNotFound, err, unknown)
 		}
 		for _, unknown := range [][2]string{{"", ""}, {v.ID, ""}, {v.ID, v.ID}, {"none", v.Participants[0].ID}} {
-			_, err := s.Place(t.Context(), unknown[0], unknown[1])
+			_, err := s.ParticipantView(t.Context(), unknown[0], unknown[1])
 			s.wants(portal.ErrNotFound, err, unknown)
 		}
 		time.Sleep(portal.InvitationTime + time.Microsecond)
 		for range 2 {
-			place, err := s.Linked(t.Context(), token)
+			place, err := s.LinkView(t.Context(), token)
 			if err != nil || place.Link != portal.LinkExpired || place.Status != portal.Expired {
 				t.Errorf("%v, %v, %v", place.Link, place.Status, err)
 			}
@@ -53,15 +53,15 @@ func TestLookingAtALink(t *testing.T) {
 			s.must(err)
 		}
 		s.must(s.Delete(t.Context(), s.account, v.ID))
-		_, err := s.Linked(t.Context(), token)
+		_, err := s.LinkView(t.Context(), token)
 		s.wants(portal.ErrNotFound, err)
-		_, err = s.Place(t.Context(), v.ID, v.Participants[1].ID)
+		_, err = s.ParticipantView(t.Context(), v.ID, v.Participants[1].ID)
 		s.wants(portal.ErrNotFound, err)
 	})
 }
 
 // opened opens the document for a participant, and checks that it is of the revision it is said to be.
-func (s *service) opened(v portal.View, i, want int) {
+func (s *service) opened(v portal.ProcessView, i, want int) {
 	s.t.Helper()
 	c, err := s.Open(s.t.Context(), v.ID, v.Participants[i].ID)
 	s.must(err)

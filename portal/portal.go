@@ -33,7 +33,7 @@
 //
 // # A place
 //
-// The page of a participant shows their [Place]. A link leads to it, and after the first login it belongs to the person
+// The page of a participant shows their [ParticipantView]. A link leads to it, and after the first login it belongs to the person
 // who logged in: the same person may come back by the link that was used up, or log in to the page. Only a login opens a
 // link; looking at it changes nothing. The callers of [Service.Open], [Service.Sign] and [Service.Decline] check who is
 // admitted.

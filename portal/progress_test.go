@@ -17,11 +17,11 @@ func TestProgress(t *testing.T) {
 		s := newService(t, wiring{})
 		anna, jon := s.person("Anna", "0101302989", "1", takesAMinute, refuses), s.person("Jón", "0202302129", "2")
 		v, other := s.mustCreate(s.draft(2)), s.mustCreate(s.draft(2))
-		for _, p := range []portal.View{v, other} {
+		for _, p := range []portal.ProcessView{v, other} {
 			s.login(p, 0, anna)
 			s.login(p, 1, jon)
 		}
-		vain := func(v portal.View, i int, request string) {
+		vain := func(v portal.ProcessView, i int, request string) {
 			t.Helper()
 			_, err := s.Progress(t.Context(), v.ID, v.Participants[i].ID, request)
 			s.wants(portal.ErrNotFound, err)
@@ -74,7 +74,7 @@ func TestSigningAfterAnother(t *testing.T) {
 	v := s.mustCreate(s.draft(2))
 	s.login(v, 0, anna)
 	ask := func(revision int) (string, error) {
-		started, err := s.Sign(t.Context(), v.ID, v.Participants[0].ID, portal.Ask{Method: idp.App, Revision: revision})
+		started, err := s.Sign(t.Context(), v.ID, v.Participants[0].ID, portal.SignRequest{Method: idp.App, Revision: revision})
 		return started.ID, err
 	}
 	race.first = func(ctx context.Context) {

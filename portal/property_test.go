@@ -59,7 +59,7 @@ func (w *walk) is() bool {
 // lead says whether the links lead to where the reference says.
 func (w *walk) lead() bool {
 	for i := range w.n {
-		place, err := w.s.Linked(w.t.Context(), w.tokens[i])
+		place, err := w.s.LinkView(w.t.Context(), w.tokens[i])
 		if err != nil || place.Participant.ID != w.made.Participants[i].ID || place.Link != w.link(i) {
 			w.t.Errorf("the link of %d: %+v, %v; want %v", i, place.Link, err, w.link(i))
 			return false

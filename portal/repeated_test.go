@@ -15,7 +15,7 @@ func TestRepeatedCreation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(t, wiring{})
 		first := s.mustCreate(s.keyed("a key", "a body"))
-		again := func(want error, change ...func(*portal.Draft)) portal.View {
+		again := func(want error, change ...func(*portal.Draft)) portal.ProcessView {
 			t.Helper()
 			d := s.keyed("a key", "a body")
 			for _, c := range change {

@@ -33,7 +33,7 @@ func (s *service) draft(signers int, change ...func(*portal.Draft)) portal.Draft
 	return d
 }
 
-func (s *service) mustCreate(d portal.Draft) portal.View {
+func (s *service) mustCreate(d portal.Draft) portal.ProcessView {
 	s.t.Helper()
 	v, err := s.Create(s.t.Context(), d)
 	s.must(err)
@@ -41,13 +41,13 @@ func (s *service) mustCreate(d portal.Draft) portal.View {
 }
 
 // show is a process of either origin, as it is now.
-func (s *service) show(id string) portal.View {
+func (s *service) show(id string) portal.ProcessView {
 	s.t.Helper()
 	p, err := s.db.Processes().Process(s.t.Context(), id)
 	s.must(err)
-	v := portal.View{Process: p, Status: p.Status(time.Now())}
+	v := portal.ProcessView{Process: p, Status: p.Status(time.Now())}
 	for _, one := range p.Participants {
-		v.Participants = append(v.Participants, portal.ParticipantView{Participant: one, Status: one.Status(), Path: p.Path(one, time.Now())})
+		v.Participants = append(v.Participants, portal.ParticipantState{Participant: one, Status: one.Status(), Path: p.Path(one, time.Now())})
 	}
 	return v
 }

@@ -54,11 +54,11 @@ type Mail interface {
 	Withdraw(ctx context.Context, process string) error
 }
 
-// TestPeople are those of a sandbox.
-type TestPeople interface {
-	// TestPerson returns a test person of an account; [ErrNotFound]. ready says that the person
+// TestUsers are those of a sandbox.
+type TestUsers interface {
+	// TestUser returns a test user of an account; [ErrNotFound]. ready says that the user
 	// signs at once.
-	TestPerson(ctx context.Context, account, id string) (p idp.Person, ready bool, err error)
+	TestUser(ctx context.Context, account, id string) (p idp.Person, ready bool, err error)
 }
 
 // Options are a service's choices.
@@ -67,8 +67,8 @@ type Options struct {
 	Events Events
 	// Mail is nil where nobody is told, as in a sandbox (spec 6).
 	Mail Mail
-	// TestPeople is nil in production.
-	TestPeople TestPeople
+	// TestUsers is nil in production.
+	TestUsers TestUsers
 	// KeepKeys is for how long a repetition with the same idempotency key is known as one; 0 is 24 h
 	// (spec 1.8).
 	KeepKeys time.Duration

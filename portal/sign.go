@@ -13,18 +13,18 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// Ask says how somebody is asked to sign, and what.
-type Ask struct {
+// SignRequest says how somebody is asked to sign, and what.
+type SignRequest struct {
 	Method   idp.Method
 	Phone    string // for idp.SIM
-	Revision int    // that the person has read: that of [Copy]
+	Revision int    // that the person has read: that of [DocumentCopy]
 }
 
 // Sign asks the person who has logged in as a participant to sign. The participant has the turn from
 // then on until the signature is in the document or there will be none: [Service.Progress].
 // [ErrNotFound], [ErrViewer], [ErrAnswered], [ErrNotLoggedIn], [ErrNotWaiting], [ErrTurn],
 // [ErrChanged], and those of signing.Service.Start, such as [*signing.Refusal].
-func (s *Service) Sign(ctx context.Context, processID, participant string, a Ask) (signing.Started, error) {
+func (s *Service) Sign(ctx context.Context, processID, participant string, a SignRequest) (signing.Started, error) {
 	return s.begin(ctx, processID, participant, func(p *Process) (process.Event, idp.Person) {
 		person := idp.Person{Method: a.Method, Phone: a.Phone}
 		if one := p.participant(participant); one != nil && one.Person != nil {

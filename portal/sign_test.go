@@ -28,7 +28,7 @@ func refuses(p *sandbox.Profile) {
 }
 
 // login has a test person log in as the participant of that place.
-func (s *service) login(v portal.View, i int, u sandbox.User) {
+func (s *service) login(v portal.ProcessView, i int, u sandbox.User) {
 	s.t.Helper()
 	token := strings.TrimPrefix(v.Participants[i].Path, "/sign/")
 	process, participant, err := s.Login(s.t.Context(), token, portal.Person{Name: u.FullName, Kennitala: u.Kennitala})
@@ -39,9 +39,9 @@ func (s *service) login(v portal.View, i int, u sandbox.User) {
 }
 
 // sign has the participant of that place begin to sign with the app what is there now.
-func (s *service) sign(v portal.View, i int) (signing.Started, error) {
+func (s *service) sign(v portal.ProcessView, i int) (signing.Started, error) {
 	there, _ := s.db.Processes().Process(s.t.Context(), v.ID) // nothing, once it is deleted
-	return s.Sign(s.t.Context(), v.ID, v.Participants[i].ID, portal.Ask{Method: idp.App, Revision: there.Revision()})
+	return s.Sign(s.t.Context(), v.ID, v.Participants[i].ID, portal.SignRequest{Method: idp.App, Revision: there.Revision()})
 }
 
 // drive drives a request to its end, and checks whether it came to a signature.

@@ -10,22 +10,22 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// View is a process as it is shown at a time, its EndedAt included.
-type View struct {
+// ProcessView is a process as it is shown at a time, its EndedAt included.
+type ProcessView struct {
 	Process
 	Status       Status
-	Participants []ParticipantView
+	Participants []ParticipantState
 }
 
-// ParticipantView is a participant as it is shown with its process.
-type ParticipantView struct {
+// ParticipantState is a participant as it is shown with its process.
+type ParticipantState struct {
 	Participant
 	Status Status
 	Path   string // where on the server the participant signs or reads; empty: nowhere
 }
 
-func (p *Process) view(now time.Time) View {
-	v := View{Process: *p, Status: p.Status(now)}
+func (p *Process) view(now time.Time) ProcessView {
+	v := ProcessView{Process: *p, Status: p.Status(now)}
 	v.noteEnd(now)
 	for _, one := range p.Participants {
 		v.Participants = append(v.Participants, p.viewOf(one, now))
@@ -33,16 +33,16 @@ func (p *Process) view(now time.Time) View {
 	return v
 }
 
-func (p *Process) viewOf(one Participant, now time.Time) ParticipantView {
-	return ParticipantView{one, one.Status(), p.Path(one, now)}
+func (p *Process) viewOf(one Participant, now time.Time) ParticipantState {
+	return ParticipantState{one, one.Status(), p.Path(one, now)}
 }
 
 // Process returns a process of an account as it is now. [ErrNotFound], also for one that was not made
 // with the API (spec 4.5).
-func (s *Service) Process(ctx context.Context, account, id string) (View, error) {
+func (s *Service) Process(ctx context.Context, account, id string) (ProcessView, error) {
 	p, err := s.ofAccount(ctx, account, id)
 	if err != nil {
-		return View{}, err
+		return ProcessView{}, err
 	}
 	return p.view(s.now(ctx)), nil
 }

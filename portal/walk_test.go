@@ -23,7 +23,7 @@ type walk struct {
 	*hand
 	t       *testing.T
 	steps   []string // of which each is as likely as the others
-	made    portal.View
+	made    portal.ProcessView
 	tokens  [8]string
 	who     [8]portal.Person // has logged in
 	request string           // of the last turn
@@ -50,11 +50,11 @@ func (w *walk) step(ctx context.Context) (what string, allowed bool, err error) 
 	case "begin":
 		allowed = w.may(i)
 		var started signing.Started
-		if started, err = w.s.Sign(ctx, w.made.ID, id, portal.Ask{Method: idp.App, Revision: w.revision()}); err == nil {
+		if started, err = w.s.Sign(ctx, w.made.ID, id, portal.SignRequest{Method: idp.App, Revision: w.revision()}); err == nil {
 			w.turn, w.request = i, started.ID
 		}
 	case "outdated": // what was read is not what is there
-		_, err = w.s.Sign(ctx, w.made.ID, id, portal.Ask{Method: idp.App, Revision: w.revision() - 1 + 2*w.IntN(2)})
+		_, err = w.s.Sign(ctx, w.made.ID, id, portal.SignRequest{Method: idp.App, Revision: w.revision() - 1 + 2*w.IntN(2)})
 		if changed := w.may(i) && !w.deleted; errors.Is(err, portal.ErrChanged) != changed {
 			w.t.Errorf("%v, want ErrChanged %v", err, changed)
 		}
@@ -128,7 +128,7 @@ func (w *walk) land(ctx context.Context) (allowed bool, err error) {
 // invite notes who was invited, by the mails.
 func (w *walk) invite() {
 	for _, l := range w.s.news.letters("invitation") {
-		i := slices.IndexFunc(w.made.Participants, func(one portal.ParticipantView) bool { return one.Email == l.To })
+		i := slices.IndexFunc(w.made.Participants, func(one portal.ParticipantState) bool { return one.Email == l.To })
 		w.invited[i] = time.Now()
 		if token := strings.TrimPrefix(l.Path, "/sign/"); !strings.Contains(token, "/") {
 			w.tokens[i] = token

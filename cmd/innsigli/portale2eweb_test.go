@@ -36,7 +36,7 @@ func TestWebProcess(t *testing.T) {
 	ofAPI := c.createProcess(t, inviteText(t, document, invitee{Name: "Anna", Email: "anna@example.is", Role: "Signer"}))
 
 	signed, declined := web.create(t), web.create(t)
-	started, err := web.processes.Sign(t.Context(), signed.ID, signed.Participants[0].ID, portal.Ask{Method: idp.App})
+	started, err := web.processes.Sign(t.Context(), signed.ID, signed.Participants[0].ID, portal.SignRequest{Method: idp.App})
 	if err == nil {
 		_, err = web.requests.Drive(t.Context(), started.ID)
 	}
@@ -47,7 +47,7 @@ func TestWebProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, one := range []struct {
-		made portal.View
+		made portal.ProcessView
 		want portal.Status
 	}{{signed, portal.Completed}, {declined, portal.Declined}} {
 		now, err := s.db.Processes().Process(t.Context(), one.made.ID)
@@ -89,7 +89,7 @@ func newWebApplication(t *testing.T, s *inProcess) webApplication {
 }
 
 // create makes a process in which a test person has logged in.
-func (w webApplication) create(t *testing.T) portal.View {
+func (w webApplication) create(t *testing.T) portal.ProcessView {
 	t.Helper()
 	uploaded, err := w.requests.Upload(t.Context(), bytes.NewReader(document), 1<<20)
 	if err != nil {

@@ -60,7 +60,7 @@ func (p *Page) decline(w http.ResponseWriter, r *http.Request) error {
 var errNothing = errors.New("there is nothing to decline")
 
 // decliner finds the place of a person who may decline. errNobody, errNothing; portal.ErrNotFound.
-func (p *Page) decliner(r *http.Request) (portal.Place, portal.Person, error) {
+func (p *Page) decliner(r *http.Request) (portal.ParticipantView, portal.Person, error) {
 	place, person, err := p.visitor(r)
 	if err == nil && !mayDecline(&place) {
 		err = errNothing
@@ -68,7 +68,7 @@ func (p *Page) decliner(r *http.Request) (portal.Place, portal.Person, error) {
 	return place, person, err
 }
 
-func (p *Page) showDecline(w http.ResponseWriter, r *http.Request, place *portal.Place, person portal.Person, v declineView) (err error) {
+func (p *Page) showDecline(w http.ResponseWriter, r *http.Request, place *portal.ParticipantView, person portal.Person, v declineView) (err error) {
 	v.Path, v.File, v.Most = pathOf(place), plain(place.FileName), portal.MaxReason
 	if v.Sender, err = p.sender(r.Context(), place); err != nil {
 		return err

@@ -114,20 +114,20 @@ func TestDeclineDoubleClick(t *testing.T) {
 func TestDeclineInEachState(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		before    func(*scene, portal.View)
+		before    func(*scene, portal.ProcessView)
 		i         int
 		kennitala string
 		may       bool
 		says      string // then
 	}{
-		"nobody has signed":    {func(*scene, portal.View) {}, 0, annas, true, "place.declined.own"},
-		"another is signing":   {func(s *scene, v portal.View) { s.sign(v, 1, jons) }, 0, annas, true, "place.declined.own"},
-		"another has signed":   {func(s *scene, v portal.View) { s.signs(v, 1, jons) }, 0, annas, true, "place.declined.own"},
-		"the person signs":     {func(s *scene, v portal.View) { s.sign(v, 0, annas) }, 0, annas, false, "place.signing.title"},
-		"the person signed":    {func(s *scene, v portal.View) { s.signs(v, 0, annas) }, 0, annas, false, "place.signed"},
-		"another has declined": {func(s *scene, v portal.View) { s.declines(v, 1) }, 0, annas, false, "place.declined"},
+		"nobody has signed":    {func(*scene, portal.ProcessView) {}, 0, annas, true, "place.declined.own"},
+		"another is signing":   {func(s *scene, v portal.ProcessView) { s.sign(v, 1, jons) }, 0, annas, true, "place.declined.own"},
+		"another has signed":   {func(s *scene, v portal.ProcessView) { s.signs(v, 1, jons) }, 0, annas, true, "place.declined.own"},
+		"the person signs":     {func(s *scene, v portal.ProcessView) { s.sign(v, 0, annas) }, 0, annas, false, "place.signing.title"},
+		"the person signed":    {func(s *scene, v portal.ProcessView) { s.signs(v, 0, annas) }, 0, annas, false, "place.signed"},
+		"another has declined": {func(s *scene, v portal.ProcessView) { s.declines(v, 1) }, 0, annas, false, "place.declined"},
 		"it has expired":       {(*scene).expires, 0, annas, false, "place.expired"},
-		"a viewer":             {func(*scene, portal.View) {}, 2, valas, false, "place.reading"},
+		"a viewer":             {func(*scene, portal.ProcessView) {}, 2, valas, false, "place.reading"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)

@@ -95,11 +95,11 @@ func goldenVisits(now time.Time) map[string]visit {
 }
 
 // goldenCounters are all counters of logins and of a signature.
-func goldenCounters(place *portal.Place) (all []counter) {
+func goldenCounters(place *portal.ParticipantView) (all []counter) {
 	for _, way := range []Way{SIM, Browser} {
 		all = append(all, loginCounters("/sign/token", &attempt{Way: way, Hint: "5550101"})...)
 	}
-	return append(all, signCounters(place, "0101302989", portal.Ask{Phone: "5550102"})...)
+	return append(all, signCounters(place, "0101302989", portal.SignRequest{Phone: "5550102"})...)
 }
 
 // Records that version 1 stored are stored under the same keys with the same values, and are read.
@@ -108,7 +108,7 @@ func TestGoldenRecords(t *testing.T) {
 		now := time.Now().UTC() // a bubble begins with the year 2000
 		s := make(records)
 		p := &Page{config: Config{Store: s, Tx: s}}
-		var place portal.Place
+		var place portal.ParticipantView
 		place.ID, place.Turns, place.Participant.ID = "process", 3, "signer"
 		visits, counters, times := goldenVisits(now), goldenCounters(&place), []time.Time{now.Add(-time.Minute), now}
 		made := make(map[string][]byte)

@@ -33,7 +33,7 @@ func (p *Page) landing(w http.ResponseWriter, r *http.Request) error {
 }
 
 // showLanding shows the page of a link. form is what the person sent and has to correct; nil: nothing.
-func (p *Page) showLanding(w http.ResponseWriter, r *http.Request, place *portal.Place, form *loginForm) error {
+func (p *Page) showLanding(w http.ResponseWriter, r *http.Request, place *portal.ParticipantView, form *loginForm) error {
 	sender, err := p.sender(r.Context(), place)
 	if err != nil {
 		return err
@@ -70,6 +70,6 @@ var statusKeys = map[portal.Status]string{
 }
 
 // admits says whether an unopened link may be opened by a person, as far as the page can know.
-func admits(to *portal.ParticipantView, person *portal.Person) bool {
+func admits(to *portal.ParticipantState, person *portal.Person) bool {
 	return to.Kennitala == "" || samePerson(to.Kennitala, person.Kennitala)
 }

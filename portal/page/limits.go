@@ -56,7 +56,7 @@ func loginCounters(place string, a *attempt) []counter {
 func loginName(way Way, hint string) string { return "login " + string(way) + " " + hint }
 
 // signCounters are those of a signature. A phone that rings by its number rings as it does for a login.
-func signCounters(place *portal.Place, kennitala string, a portal.Ask) []counter {
+func signCounters(place *portal.ParticipantView, kennitala string, a portal.SignRequest) []counter {
 	all := []counter{{ofBoth, "sign " + pathOf(place)}, {ofPerson, "sign " + kennitala}}
 	if a.Phone != "" {
 		all = append(all, counter{ofPerson, loginName(SIM, a.Phone)})

@@ -40,13 +40,13 @@ func (p *Page) beginLogin(w http.ResponseWriter, r *http.Request) error {
 
 // targetOf finds the place that a path leads to. [portal.ErrNotFound], errExpired,
 // [portal.ErrNotLoggedIn].
-func (p *Page) targetOf(r *http.Request) (portal.Place, target, error) {
+func (p *Page) targetOf(r *http.Request) (portal.ParticipantView, target, error) {
 	if token := r.PathValue("token"); token != "" {
 		place, err := p.linked(r.Context(), token)
 		return place, target{Token: token}, err
 	}
 	to := target{Process: r.PathValue("process"), Participant: r.PathValue("who")}
-	place, err := p.config.Portal.Place(r.Context(), to.Process, to.Participant)
+	place, err := p.config.Portal.ParticipantView(r.Context(), to.Process, to.Participant)
 	if err == nil && place.Participant.Person == nil {
 		err = portal.ErrNotLoggedIn
 	}
@@ -54,8 +54,8 @@ func (p *Page) targetOf(r *http.Request) (portal.Place, target, error) {
 }
 
 // linked finds the place of a link, opened or not. [portal.ErrNotFound], errExpired.
-func (p *Page) linked(ctx context.Context, token string) (portal.Place, error) {
-	place, err := p.config.Portal.Linked(ctx, token)
+func (p *Page) linked(ctx context.Context, token string) (portal.ParticipantView, error) {
+	place, err := p.config.Portal.LinkView(ctx, token)
 	if err == nil && place.Link == portal.LinkExpired {
 		err = errExpired
 	}
@@ -64,7 +64,7 @@ func (p *Page) linked(ctx context.Context, token string) (portal.Place, error) {
 
 // startLogin stores that a login is begun, for the browser with the cookie that it returns, and then
 // begins it. A form that is sent several times begins one: the others find it.
-func (p *Page) startLogin(r *http.Request, place *portal.Place, to target, form *loginForm) (cookie string, err error) {
+func (p *Page) startLogin(r *http.Request, place *portal.ParticipantView, to target, form *loginForm) (cookie string, err error) {
 	hint, _ := form.hint()
 	a := attempt{For: to, Way: form.Way, Hint: hint, Begun: p.now(r.Context())}
 	counters := loginCounters(pathOf(place), &a)

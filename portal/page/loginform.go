@@ -95,7 +95,7 @@ type loginView struct {
 }
 
 // askLogin shows how to log in to see a place, whose document is drawn meanwhile.
-func (p *Page) askLogin(w http.ResponseWriter, r *http.Request, place portal.Place) error {
+func (p *Page) askLogin(w http.ResponseWriter, r *http.Request, place portal.ParticipantView) error {
 	p.pictures.ahead(p.edition(place))
 	return p.showLogin(w, r, 0, loginView{Form: p.newLoginForm(r, pathOf(&place))})
 }

@@ -146,7 +146,7 @@ var (
 type door struct {
 	*scene
 	phones *phones
-	made   portal.View
+	made   portal.ProcessView
 }
 
 // newDoor has a process of Anna, whose place it is, of somebody who may be anybody, and of a viewer.
@@ -158,7 +158,7 @@ func newDoor(t *testing.T, change ...func(*Config)) *door {
 	return d
 }
 
-func (d *door) invite() portal.View {
+func (d *door) invite() portal.ProcessView {
 	d.t.Helper()
 	document, err := d.signing.Upload(d.t.Context(), bytes.NewReader(pdftest.Build(pdftest.Options{})), 1<<20)
 	d.must(err)

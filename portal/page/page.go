@@ -50,12 +50,12 @@ import (
 
 // Portal is the rules of processes; *portal.Service is one.
 type Portal interface {
-	Linked(ctx context.Context, token string) (portal.Place, error)
-	Place(ctx context.Context, process, participant string) (portal.Place, error)
-	Open(ctx context.Context, process, participant string) (portal.Copy, error)
+	LinkView(ctx context.Context, token string) (portal.ParticipantView, error)
+	ParticipantView(ctx context.Context, process, participant string) (portal.ParticipantView, error)
+	Open(ctx context.Context, process, participant string) (portal.DocumentCopy, error)
 	Login(ctx context.Context, token string, who portal.Person) (process, participant string, err error)
 	LoginAgain(ctx context.Context, process, participant string, who portal.Person) error
-	Sign(ctx context.Context, process, participant string, a portal.Ask) (signing.Started, error)
+	Sign(ctx context.Context, process, participant string, a portal.SignRequest) (signing.Started, error)
 	Progress(ctx context.Context, process, participant, request string) (signing.Progress, error)
 	Decline(ctx context.Context, process, participant, reason string) error
 }

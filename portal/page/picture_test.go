@@ -23,7 +23,7 @@ import (
 )
 
 // withDocument is a scene with one document, which Anna has logged in to.
-func withDocument(t testing.TB, document []byte, r Renderer) (*scene, portal.View) {
+func withDocument(t testing.TB, document []byte, r Renderer) (*scene, portal.ProcessView) {
 	t.Helper()
 	s := newScene(t, func(c *Config) { c.Renderer = r })
 	uploaded, err := s.signing.Upload(t.Context(), bytes.NewReader(document), 32<<20)

@@ -45,7 +45,7 @@ type key struct {
 type kept interface{ weight() int } // in bytes, about
 
 // opener opens the document that an edition is of.
-type opener func(ctx context.Context) (portal.Copy, error)
+type opener func(ctx context.Context) (portal.DocumentCopy, error)
 
 // pictures are the pages of documents as they are shown, with their text. What was made is kept for a
 // while, and what several ask for at once is made once. As many are made at once as there are processors, less

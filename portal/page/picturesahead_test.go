@@ -46,7 +46,7 @@ func TestPicturesAhead(t *testing.T) {
 			t.Errorf("the first page is not there: %v", err)
 		}
 		for n := range 1000 {
-			p.ahead(edition{"another", n}, func(ctx context.Context) (portal.Copy, error) {
+			p.ahead(edition{"another", n}, func(ctx context.Context) (portal.DocumentCopy, error) {
 				c, err := open(ctx)
 				c.Revision = n
 				return c, err

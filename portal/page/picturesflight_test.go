@@ -29,8 +29,8 @@ func opening(revision int, err error) opener {
 }
 
 func openingOf(r io.ReaderAt, size int64, revision int, err error) opener {
-	return func(context.Context) (portal.Copy, error) {
-		return portal.Copy{Revision: revision, Blob: content{r, size}}, err
+	return func(context.Context) (portal.DocumentCopy, error) {
+		return portal.DocumentCopy{Revision: revision, Blob: content{r, size}}, err
 	}
 }
 

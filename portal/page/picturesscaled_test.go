@@ -56,7 +56,7 @@ func TestScansAreDrawnOnce(t *testing.T) {
 			p := paper{restless: test.restless, drawn: make(chan struct{}, 10)}
 			s, v := withDocument(t, book(), p)
 			ctx := t.Context()
-			place, err := s.portal.Place(ctx, v.ID, v.Participants[0].ID)
+			place, err := s.portal.ParticipantView(ctx, v.ID, v.Participants[0].ID)
 			s.must(err)
 			of, open := s.page.edition(place)
 			wide := make(chan error, 1)

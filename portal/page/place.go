@@ -60,7 +60,7 @@ type codeView struct {
 
 // showCode shows what the person is to do on the phone. Its address names the attempt, so that it tells
 // afterwards what came of it, and whether the code is shown, so that a script hears when there is one.
-func (p *Page) showCode(w http.ResponseWriter, r *http.Request, place *portal.Place, person portal.Person) error {
+func (p *Page) showCode(w http.ResponseWriter, r *http.Request, place *portal.ParticipantView, person portal.Person) error {
 	request := place.Turn.Request
 	progress, err := p.config.Portal.Progress(r.Context(), place.ID, place.Participant.ID, request)
 	if err != nil && !errors.Is(err, portal.ErrNotFound) { // the turn has ended just now, as the next look tells
@@ -75,7 +75,7 @@ func (p *Page) showCode(w http.ResponseWriter, r *http.Request, place *portal.Pl
 	})
 }
 
-func codeOf(place *portal.Place, progress signing.Progress) codeView {
+func codeOf(place *portal.ParticipantView, progress signing.Progress) codeView {
 	return codeView{
 		Path: pathOf(place), File: plain(place.FileName),
 		Code: progress.Code, Spoken: spaced(progress.Code),
@@ -86,7 +86,7 @@ func codeOf(place *portal.Place, progress signing.Progress) codeView {
 // busyView is the page of who waits for another participant's signature.
 type busyView struct{ Path, File string }
 
-func (p *Page) showBusy(w http.ResponseWriter, r *http.Request, place *portal.Place, person portal.Person) error {
+func (p *Page) showBusy(w http.ResponseWriter, r *http.Request, place *portal.ParticipantView, person portal.Person) error {
 	return p.show(w, r, view{
 		file: "busy.html", title: othersTurn.Title, refresh: busyRefresh, person: &person,
 		data: busyView{pathOf(place), plain(place.FileName)},
@@ -94,10 +94,10 @@ func (p *Page) showBusy(w http.ResponseWriter, r *http.Request, place *portal.Pl
 }
 
 // pathOf is the page of a participant.
-func pathOf(place *portal.Place) string { return placePath(place.ID, place.Participant.ID) }
+func pathOf(place *portal.ParticipantView) string { return placePath(place.ID, place.Participant.ID) }
 
 // attemptPath is the page of a participant that tells of a signing request of theirs.
-func attemptPath(place *portal.Place, request, code string) string {
+func attemptPath(place *portal.ParticipantView, request, code string) string {
 	path := pathOf(place) + "?" + attemptQuery + "=" + request
 	if code != "" {
 		path += "&" + codeQuery + "=shown"

@@ -14,7 +14,7 @@ import (
 func revision(p portal.Process) string { return strconv.Itoa(p.Revision()) }
 
 // signs has somebody sign to the end.
-func (s *scene) signs(v portal.View, i int, kennitala string) {
+func (s *scene) signs(v portal.ProcessView, i int, kennitala string) {
 	s.t.Helper()
 	if a := s.sign(v, i, kennitala); !strings.Contains(a.location, "attempt=") {
 		s.t.Fatalf("%d %s", a.status, a.text())
@@ -24,13 +24,13 @@ func (s *scene) signs(v portal.View, i int, kennitala string) {
 	}
 }
 
-func (s *scene) declines(v portal.View, i int) {
+func (s *scene) declines(v portal.ProcessView, i int) {
 	s.t.Helper()
 	s.must(s.portal.Decline(s.t.Context(), v.ID, v.Participants[i].ID, "ekki rétt"))
 }
 
 // expires moves the invitations of a process into the past.
-func (s *scene) expires(v portal.View) {
+func (s *scene) expires(v portal.ProcessView) {
 	s.change(v, func(p *portal.Process) {
 		for i := range p.Participants {
 			p.Participants[i].Link.InvitedAt = p.Participants[i].Link.InvitedAt.Add(-2 * portal.InvitationTime)

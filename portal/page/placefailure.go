@@ -55,7 +55,7 @@ func failureKey(code idp.ErrorCode) string {
 
 // failure is the key of the words for why the attempt came to nothing that the address of the page
 // names; empty when it names none, or one that did not fail.
-func (p *Page) failure(r *http.Request, place *portal.Place) (string, error) {
+func (p *Page) failure(r *http.Request, place *portal.ParticipantView) (string, error) {
 	query := r.URL.Query()
 	if query.Has(refusedQuery) {
 		return failureKey(idp.ErrorCode(query.Get(refusedQuery))), nil

@@ -18,7 +18,7 @@ type fileView struct {
 
 // file looks at the document of a place. [portal.ErrChanged]: it is not any more what it was when the
 // place was read.
-func (p *Page) file(ctx context.Context, place *portal.Place) (fileView, error) {
+func (p *Page) file(ctx context.Context, place *portal.ParticipantView) (fileView, error) {
 	document, err := p.config.Portal.Open(ctx, place.ID, place.Participant.ID)
 	if err != nil {
 		return fileView{}, err
@@ -36,7 +36,7 @@ const maxHashed = 1 << 20
 
 // knownSum is the SHA-256 of a document of which almost all was hashed when it was stored; nil when that
 // is not so.
-func knownSum(document portal.Copy) ([]byte, error) {
+func knownSum(document portal.DocumentCopy) ([]byte, error) {
 	for _, state := range document.Hashed() {
 		rest := document.Size() - state.Offset
 		if state.Hash != crypto.SHA256 || rest > maxHashed {

@@ -86,7 +86,7 @@ const (
 )
 
 // process makes a process and has its people log in: Anna, Jón and Vala.
-func (s *scene) process() portal.View {
+func (s *scene) process() portal.ProcessView {
 	s.t.Helper()
 	document, err := s.signing.Upload(s.t.Context(), bytes.NewReader(pdftest.Build(pdftest.Options{})), 1<<20)
 	s.must(err)
@@ -127,12 +127,12 @@ func refuses(p *sandbox.Profile) {
 }
 
 // of is a path of a participant.
-func of(v portal.View, i int, more ...string) string {
+func of(v portal.ProcessView, i int, more ...string) string {
 	return "/sign/" + v.ID + "/" + v.Participants[i].ID + strings.Join(more, "")
 }
 
 // now is the process as it is.
-func (s *scene) now(v portal.View) portal.Process {
+func (s *scene) now(v portal.ProcessView) portal.Process {
 	s.t.Helper()
 	p, err := s.db.Processes().Process(s.t.Context(), v.ID)
 	s.must(err)
@@ -140,7 +140,7 @@ func (s *scene) now(v portal.View) portal.Process {
 }
 
 // drive has the person whose turn it is answer.
-func (s *scene) drive(v portal.View) signing.Progress {
+func (s *scene) drive(v portal.ProcessView) signing.Progress {
 	s.t.Helper()
 	turn := s.now(v).Turn
 	if turn == nil {
@@ -152,7 +152,7 @@ func (s *scene) drive(v portal.View) signing.Progress {
 }
 
 // step asks the phone once, as the server's job does.
-func (s *scene) step(v portal.View) {
+func (s *scene) step(v portal.ProcessView) {
 	s.t.Helper()
 	payload, err := json.Marshal(map[string]any{"version": 1, "request": s.now(v).Turn.Request})
 	s.must(err)
@@ -161,12 +161,12 @@ func (s *scene) step(v portal.View) {
 }
 
 // sign has somebody begin to sign on the page, with the app.
-func (s *scene) sign(v portal.View, i int, kennitala string) answer {
+func (s *scene) sign(v portal.ProcessView, i int, kennitala string) answer {
 	return s.browser(kennitala).post(of(v, i, "/sign"), "method", "IdpApp", "revision", revision(s.now(v)))
 }
 
 // change changes what is stored of a process.
-func (s *scene) change(v portal.View, f func(*portal.Process)) {
+func (s *scene) change(v portal.ProcessView, f func(*portal.Process)) {
 	s.t.Helper()
 	s.must(s.db.InTx(s.t.Context(), func(ctx context.Context) error {
 		p, err := s.db.Processes().Process(ctx, v.ID)

@@ -18,7 +18,7 @@ type placeNews struct {
 // wantsNews says whether a script asks, and not a person.
 func wantsNews(r *http.Request) bool { return r.Header.Get("Accept") == "application/json" }
 
-func (p *Page) tellNews(w http.ResponseWriter, r *http.Request, place *portal.Place) error {
+func (p *Page) tellNews(w http.ResponseWriter, r *http.Request, place *portal.ParticipantView) error {
 	news, err := p.newsOf(r, place)
 	if err != nil {
 		return err
@@ -26,7 +26,7 @@ func (p *Page) tellNews(w http.ResponseWriter, r *http.Request, place *portal.Pl
 	return writeNews(w, http.StatusOK, news)
 }
 
-func (p *Page) newsOf(r *http.Request, place *portal.Place) (placeNews, error) {
+func (p *Page) newsOf(r *http.Request, place *portal.ParticipantView) (placeNews, error) {
 	switch situationOf(place) {
 	case othersTurn:
 		return placeNews{State: "busy"}, nil
@@ -41,7 +41,7 @@ func (p *Page) newsOf(r *http.Request, place *portal.Place) (placeNews, error) {
 }
 
 // turnNews is about the person's own signature.
-func (p *Page) turnNews(r *http.Request, place *portal.Place) (placeNews, error) {
+func (p *Page) turnNews(r *http.Request, place *portal.ParticipantView) (placeNews, error) {
 	request := place.Turn.Request
 	progress, err := p.config.Portal.Progress(r.Context(), place.ID, place.Participant.ID, request)
 	switch {

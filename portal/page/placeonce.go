@@ -24,7 +24,7 @@ const (
 )
 
 // beginKey names the next turn of a participant.
-func beginKey(place *portal.Place) []byte {
+func beginKey(place *portal.ParticipantView) []byte {
 	return recordKey("begin", fmt.Sprintf("%s/%s/%d", place.ID, place.Participant.ID, place.Turns+1))
 }
 

@@ -17,7 +17,7 @@ type someone struct {
 }
 
 // peopleOf are the participants, in the order of the request.
-func peopleOf(place *portal.Place) (people []someone) {
+func peopleOf(place *portal.ParticipantView) (people []someone) {
 	for i := range place.Participants {
 		one := &place.Participants[i]
 		own := one.ID == place.Participant.ID
@@ -36,7 +36,7 @@ func peopleOf(place *portal.Place) (people []someone) {
 
 // nameOf is what the electronic ID says of who has answered, and of the person who looks; of the others
 // the invitation does.
-func nameOf(one *portal.ParticipantView, own bool) string {
+func nameOf(one *portal.ParticipantState, own bool) string {
 	switch {
 	case (own || one.Decline != nil) && one.Person != nil && one.Person.Name != "": // not every provider says it
 		return one.Person.Name
@@ -47,7 +47,7 @@ func nameOf(one *portal.ParticipantView, own bool) string {
 }
 
 // stateOf is what a participant has done, and when.
-func stateOf(one *portal.ParticipantView) (key string, at time.Time) {
+func stateOf(one *portal.ParticipantState) (key string, at time.Time) {
 	switch {
 	case one.Signature != nil:
 		return "people.signed", one.Signature.At

@@ -14,13 +14,13 @@ import (
 // the invitation's.
 func TestNamesOfPeople(t *testing.T) {
 	t.Parallel()
-	named := func(id string, change func(*portal.Participant)) portal.ParticipantView {
+	named := func(id string, change func(*portal.Participant)) portal.ParticipantState {
 		one := portal.Participant{Participant: process.Participant{ID: id, Role: portal.Signer, Person: &portal.Person{Name: "Person " + id, Kennitala: annas}}, Name: "Invited " + id}
 		change(&one)
-		return portal.ParticipantView{Participant: one}
+		return portal.ParticipantState{Participant: one}
 	}
 	own := named("own", func(*portal.Participant) {})
-	place := portal.Place{Participant: own, View: portal.View{Participants: []portal.ParticipantView{
+	place := portal.ParticipantView{Participant: own, ProcessView: portal.ProcessView{Participants: []portal.ParticipantState{
 		own,
 		named("waits", func(*portal.Participant) {}),
 		named("signed", func(one *portal.Participant) { one.Signature = &portal.Signature{Name: "Certified signed"} }),

@@ -27,7 +27,7 @@ var (
 
 // situationOf finds it. A signature under way comes first: it lands whatever else has become of the
 // process.
-func situationOf(p *portal.Place) situation {
+func situationOf(p *portal.ParticipantView) situation {
 	one := &p.Participant
 	switch {
 	case p.Turn != nil && p.Turn.Participant == one.ID:
@@ -51,7 +51,7 @@ func situationOf(p *portal.Place) situation {
 }
 
 // mayDecline says whether the person may decline now. That somebody else is signing does not matter.
-func mayDecline(p *portal.Place) bool {
+func mayDecline(p *portal.ParticipantView) bool {
 	at := situationOf(p)
 	return at == asked || at == othersTurn
 }

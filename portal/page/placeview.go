@@ -26,7 +26,7 @@ type placeView struct {
 
 // showPlace shows the document and what there is to be done about it. form is what the person sent
 // and has to correct; nil: nothing.
-func (p *Page) showPlace(w http.ResponseWriter, r *http.Request, place *portal.Place, person portal.Person, form *signForm) error {
+func (p *Page) showPlace(w http.ResponseWriter, r *http.Request, place *portal.ParticipantView, person portal.Person, form *signForm) error {
 	v, err := p.placeView(r, place)
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (p *Page) showPlace(w http.ResponseWriter, r *http.Request, place *portal.P
 	return p.stream(w, r, view{status: status, file: "place.html", title: v.Title, person: &person, data: v}, v.Document)
 }
 
-func (p *Page) placeView(r *http.Request, place *portal.Place) (v placeView, err error) {
+func (p *Page) placeView(r *http.Request, place *portal.ParticipantView) (v placeView, err error) {
 	v = placeView{
 		situation: situationOf(place), Path: pathOf(place), File: plain(place.FileName),
 		Whole: place.Status == portal.Completed, Signed: place.Revision() > 0,

@@ -24,7 +24,7 @@ func plain(name string) string {
 }
 
 // sender is the name of whose process it is.
-func (p *Page) sender(ctx context.Context, place *portal.Place) (string, error) {
+func (p *Page) sender(ctx context.Context, place *portal.ParticipantView) (string, error) {
 	name, err := p.config.Sender(ctx, place.Account)
 	return plain(name), err
 }

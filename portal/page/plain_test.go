@@ -57,7 +57,7 @@ func TestNamesDoNotTurnSentencesAround(t *testing.T) {
 		}
 		p.Participants[1].Signature.Name += turned
 	})
-	for _, one := range []portal.View{v, another} {
+	for _, one := range []portal.ProcessView{v, another} {
 		s.change(one, func(p *portal.Process) { p.FileName = turned + p.FileName })
 	}
 	stranger, anna, vala := s.browser(""), s.browser(annas), s.browser(valas)

@@ -40,7 +40,7 @@ type live struct{ flush func() }
 // document reads what is to be known of the document of a place before its pages are, and says from
 // which page on they are to be shown. The pages are read as they are written: see [Page.stream].
 // [portal.ErrChanged], [portal.ErrNotFound], errBusy, or a failure of the store.
-func (p *Page) document(ctx context.Context, place portal.Place, from string) (documentView, error) {
+func (p *Page) document(ctx context.Context, place portal.ParticipantView, from string) (documentView, error) {
 	v := documentView{
 		Path:     placePath(place.ID, place.Participant.ID),
 		Revision: place.Revision(),
@@ -62,8 +62,8 @@ func (p *Page) document(ctx context.Context, place portal.Place, from string) (d
 }
 
 // edition is the document of a place as it is now, and how it is opened.
-func (p *Page) edition(place portal.Place) (edition, opener) {
-	return edition{place.ID, place.Revision()}, func(ctx context.Context) (portal.Copy, error) {
+func (p *Page) edition(place portal.ParticipantView) (edition, opener) {
+	return edition{place.ID, place.Revision()}, func(ctx context.Context) (portal.DocumentCopy, error) {
 		return p.config.Portal.Open(ctx, place.ID, place.Participant.ID)
 	}
 }

@@ -82,7 +82,7 @@ func readUntil(t *testing.T, r io.Reader, all ...string) string {
 func TestStreamTellsFaults(t *testing.T) {
 	t.Parallel()
 	s, v := withDocument(t, pdftest.Book(contract), blank{})
-	place, err := s.portal.Place(t.Context(), v.ID, v.Participants[0].ID)
+	place, err := s.portal.ParticipantView(t.Context(), v.ID, v.Participants[0].ID)
 	s.must(err)
 	r := httptest.NewRequest(http.MethodGet, of(v, 0), nil)
 	document, err := s.page.document(t.Context(), place, "")

@@ -31,7 +31,7 @@ func (f *signForm) AsksPhone() bool { return slices.Contains(f.Methods, idp.SIM)
 
 // newSignForm has what is known of the person: from the login of a visit, and before that from the
 // invitation. Nobody is to enter again what they have entered before (WCAG 2.2, 3.3.7).
-func newSignForm(methods []idp.Method, place *portal.Place, revision int, v visit) *signForm {
+func newSignForm(methods []idp.Method, place *portal.ParticipantView, revision int, v visit) *signForm {
 	f := &signForm{Methods: methods, Revision: revision}
 	if place.Participant.Kennitala != "" { // whoever takes a place that is anybody's may be another than was invited
 		f.Phone = place.Participant.Phone
@@ -70,8 +70,8 @@ func (p *Page) readSignForm(r *http.Request) (*signForm, error) {
 	return f, nil
 }
 
-func (f *signForm) ask() portal.Ask {
-	a := portal.Ask{Method: f.Method, Revision: f.Revision}
+func (f *signForm) ask() portal.SignRequest {
+	a := portal.SignRequest{Method: f.Method, Revision: f.Revision}
 	if f.Method == idp.SIM {
 		a.Phone, _ = idp.LocalPhone(f.Phone)
 	}
@@ -117,7 +117,7 @@ func (p *Page) sign(w http.ResponseWriter, r *http.Request) error {
 }
 
 // leadsTo says which page tells what comes of a start.
-func leadsTo(place *portal.Place, started signing.Started, err error) (to string, failed error) {
+func leadsTo(place *portal.ParticipantView, started signing.Started, err error) (to string, failed error) {
 	var refusal *signing.Refusal
 	switch {
 	case err == nil:

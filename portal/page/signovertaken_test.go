@@ -85,14 +85,14 @@ func (o *overtaking) happens() {
 	first()
 }
 
-func (o *overtaking) Sign(ctx context.Context, process, participant string, a portal.Ask) (signing.Started, error) {
+func (o *overtaking) Sign(ctx context.Context, process, participant string, a portal.SignRequest) (signing.Started, error) {
 	if o.happens(); o.away != nil {
 		return signing.Started{}, o.away
 	}
 	return o.Portal.Sign(ctx, process, participant, a)
 }
 
-func (o *overtaking) Open(ctx context.Context, process, participant string) (portal.Copy, error) {
+func (o *overtaking) Open(ctx context.Context, process, participant string) (portal.DocumentCopy, error) {
 	o.happens()
 	return o.Portal.Open(ctx, process, participant)
 }
@@ -108,21 +108,21 @@ func (o *overtaking) Decline(ctx context.Context, process, participant, reason s
 func TestSignAndDeclineOvertaken(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		first         func(*scene, portal.View)
+		first         func(*scene, portal.ProcessView)
 		sign, decline int
 		says          string
 	}{
-		"another declines":   {func(s *scene, v portal.View) { s.declines(v, 1) }, http.StatusSeeOther, http.StatusSeeOther, "place.declined"},
-		"in another tab too": {func(s *scene, v portal.View) { s.declines(v, 0) }, http.StatusSeeOther, http.StatusSeeOther, "place.declined.own"},
+		"another declines":   {func(s *scene, v portal.ProcessView) { s.declines(v, 1) }, http.StatusSeeOther, http.StatusSeeOther, "place.declined"},
+		"in another tab too": {func(s *scene, v portal.ProcessView) { s.declines(v, 0) }, http.StatusSeeOther, http.StatusSeeOther, "place.declined.own"},
 		"it expires":         {(*scene).expires, http.StatusSeeOther, http.StatusSeeOther, "place.expired"},
-		"another begins":     {func(s *scene, v portal.View) { s.begins(v, 1) }, http.StatusSeeOther, http.StatusSeeOther, ""},
-		"in another tab":     {func(s *scene, v portal.View) { s.begins(v, 0) }, http.StatusSeeOther, http.StatusSeeOther, "place.signing.title"},
+		"another begins":     {func(s *scene, v portal.ProcessView) { s.begins(v, 1) }, http.StatusSeeOther, http.StatusSeeOther, ""},
+		"in another tab":     {func(s *scene, v portal.ProcessView) { s.begins(v, 0) }, http.StatusSeeOther, http.StatusSeeOther, "place.signing.title"},
 		"another signs": {
-			func(s *scene, v portal.View) { s.begins(v, 1); s.drive(v) },
+			func(s *scene, v portal.ProcessView) { s.begins(v, 1); s.drive(v) },
 			http.StatusConflict, http.StatusSeeOther, "",
 		},
 		"it is deleted": {
-			func(s *scene, v portal.View) { s.must(s.portal.Delete(s.t.Context(), s.account, v.ID)) },
+			func(s *scene, v portal.ProcessView) { s.must(s.portal.Delete(s.t.Context(), s.account, v.ID)) },
 			http.StatusNotFound, http.StatusNotFound, "",
 		},
 		"the store goes away": {nil, http.StatusServiceUnavailable, http.StatusServiceUnavailable, ""},
@@ -155,8 +155,8 @@ func TestSignAndDeclineOvertaken(t *testing.T) {
 }
 
 // begins begins a signature elsewhere.
-func (s *scene) begins(v portal.View, i int) {
+func (s *scene) begins(v portal.ProcessView, i int) {
 	s.t.Helper()
-	_, err := s.portal.Sign(s.t.Context(), v.ID, v.Participants[i].ID, portal.Ask{Method: idp.App})
+	_, err := s.portal.Sign(s.t.Context(), v.ID, v.Participants[i].ID, portal.SignRequest{Method: idp.App})
 	s.must(err)
 }

@@ -117,15 +117,15 @@ func (p *Page) person(r *http.Request) (*portal.Person, error) {
 // visitor finds the place of a path with process and who, if the person who has logged in with the
 // browser is the one who has it. [portal.ErrNotFound]; and with the place, errNobody,
 // [portal.ErrOtherPerson], and [portal.ErrNotLoggedIn] when nobody has the place yet.
-func (p *Page) visitor(r *http.Request) (portal.Place, portal.Person, error) {
-	place, err := p.config.Portal.Place(r.Context(), r.PathValue("process"), r.PathValue("who"))
+func (p *Page) visitor(r *http.Request) (portal.ParticipantView, portal.Person, error) {
+	place, err := p.config.Portal.ParticipantView(r.Context(), r.PathValue("process"), r.PathValue("who"))
 	if err != nil {
-		return portal.Place{}, portal.Person{}, err
+		return portal.ParticipantView{}, portal.Person{}, err
 	}
 	person, err := p.person(r)
 	switch has := place.Participant.Person; {
 	case err != nil:
-		return portal.Place{}, portal.Person{}, err
+		return portal.ParticipantView{}, portal.Person{}, err
 	case has == nil:
 		return place, portal.Person{}, portal.ErrNotLoggedIn
 	case person == nil:

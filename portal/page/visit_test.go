@@ -121,7 +121,7 @@ func TestOneLoginForAllPlaces(t *testing.T) {
 		if a := b.post(d.link(0)+"/login", "way", "continue"); a.location != of(d.made, 0) {
 			t.Error("the second click:", a.status, a.location)
 		}
-		for _, v := range []portal.View{earlier, d.made} {
+		for _, v := range []portal.ProcessView{earlier, d.made} {
 			if !b.there(of(v, 0)) {
 				t.Error("not there")
 			}

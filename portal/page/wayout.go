@@ -73,7 +73,7 @@ func (p *Page) whoSent(r *http.Request, about problem) string {
 		return ""
 	}
 	var name string
-	place, err := p.config.Portal.Linked(r.Context(), r.PathValue("token"))
+	place, err := p.config.Portal.LinkView(r.Context(), r.PathValue("token"))
 	if err == nil && place.Link == portal.LinkExpired {
 		name, err = p.sender(r.Context(), &place)
 	}

@@ -15,11 +15,11 @@ import (
 // in the document (spec 6.4). Errors, in its order: [ErrNotFound], also when
 // there is no such test person; [ErrViewer], [ErrAnswered], [ErrOtherPerson], [ErrCannotSign],
 // [ErrNotWaiting], [ErrTurn]. When ctx ends first, the signature lands all the same.
-func (s *Service) SignAs(ctx context.Context, account, processID, participant, testPerson string) error {
-	if s.options.TestPeople == nil {
+func (s *Service) SignAs(ctx context.Context, account, processID, participant, testUser string) error {
+	if s.options.TestUsers == nil {
 		return ErrNotFound
 	}
-	who, ready, err := s.options.TestPeople.TestPerson(ctx, account, testPerson)
+	who, ready, err := s.options.TestUsers.TestUser(ctx, account, testUser)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (s *Service) unlanded(ctx context.Context, processID, participant, kennital
 // [ErrAnswered], [ErrNotWaiting]; [ErrTurn] while the participant's own signature is under way;
 // [*InvalidError], as of [Service.Decline].
 func (s *Service) DeclineAs(ctx context.Context, account, processID, participant, reason string) error {
-	if s.options.TestPeople == nil {
+	if s.options.TestUsers == nil {
 		return ErrNotFound
 	}
 	if err := checkReason(reason); err != nil {
