@@ -114,8 +114,10 @@ func TestEveryLookUpHasAnIndex(t *testing.T) {
 			_, listed := db.Processes().ListProcesses(ctx, portal.Listing{Account: "a", Origin: portal.API}, portal.Position{}, 10)
 			_, byStatus := db.Processes().ListProcesses(ctx, portal.Listing{Account: "a", Origin: portal.API, Status: portal.Waiting}, portal.Position{}, 10)
 			_, ended := db.Processes().Ended(ctx, time.Now(), 10)
-			for _, err := range db.Processes().Overdue(ctx, time.Now()) {
-				return err
+			for _, of := range []string{"", "a"} {
+				for _, err := range db.Processes().Overdue(ctx, of, time.Now()) {
+					return err
+				}
 			}
 			for _, err := range db.AllUnopened(ctx) {
 				return err
