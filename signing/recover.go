@@ -42,15 +42,16 @@ func (e *CompletionError) Error() string {
 
 func (e *CompletionError) Unwrap() error { return e.Err }
 
-// recoverable reports whether the request is over without the signature that the person gave.
-func (r *Request) recoverable() bool {
+// Recoverable reports whether the request is over without the signature that the person gave, which
+// [Service.Recover] may still complete.
+func (r *Request) Recoverable() bool {
 	return (r.Phase == Failed || r.Phase == Ended) && r.Value != nil && r.Failure != nil && r.Failure.Code == idp.InternalError
 }
 
 // keptForRecovery reports whether the value of a request is kept: for [Options.Keep] after the request ended. One
 // that has not ended is not deleted before that.
 func (s *Service) keptForRecovery(r *Request, now time.Time) bool {
-	return r.Phase == Signed || r.recoverable() && now.Before(r.UpdatedAt.Add(s.options.Keep))
+	return r.Phase == Signed || r.Recoverable() && now.Before(r.UpdatedAt.Add(s.options.Keep))
 }
 
 // giveUp is the change that ends the request because its signature could not be completed in time. The value stays.
@@ -218,7 +219,7 @@ func (s *Service) Recover(ctx context.Context, request string, w io.Writer) erro
 // checkRecoverable says why a request is not recoverable.
 func (r *Request) checkRecoverable() error {
 	switch {
-	case r.recoverable():
+	case r.Recoverable():
 		return nil
 	case r.Phase == Starting, r.Phase == Waiting:
 		return fmt.Errorf("%w: the person has not signed", ErrNotRecoverable)

@@ -46,7 +46,7 @@ func (s *Service) Jobs(ctx context.Context, f JobFilter, after string) ([]Job, e
 	if !slices.Contains(jobStates, f.State) {
 		return nil, fmt.Errorf("%q is no state of a job: waiting, working or parked", f.State)
 	}
-	now := time.Now()
+	now := now(ctx)
 	list, err := s.store.Jobs().List(ctx, storage.JobQuery{Kind: f.Kind, State: f.State, Now: now, After: after, Limit: jobPage})
 	var jobs []Job
 	for _, j := range list {
@@ -61,7 +61,7 @@ func (s *Service) Job(ctx context.Context, id string) (Job, error) {
 	if err != nil {
 		return Job{}, jobError(id, err)
 	}
-	return jobOf(j, time.Now()), nil
+	return jobOf(j, now(ctx)), nil
 }
 
 func jobOf(j storage.StoredJob, now time.Time) Job {
@@ -103,7 +103,7 @@ func idsIn(payload []byte) (ids []string) {
 
 // RetryJob implements [Operator].
 func (s *Service) RetryJob(ctx context.Context, id string) error {
-	return s.changeJob(ctx, id, func(ctx context.Context) error { return s.store.Jobs().RetryNow(ctx, id, time.Now()) })
+	return s.changeJob(ctx, id, func(ctx context.Context) error { return s.store.Jobs().RetryNow(ctx, id, now(ctx)) })
 }
 
 // DropJob implements [Operator].

@@ -177,6 +177,9 @@ func (s *Service) Statement(ctx context.Context, id string, month time.Time) (ac
 	return found, err
 }
 
+// now returns the time, in the form that backends keep.
+func now(ctx context.Context) time.Time { return storage.Clock(nil).Now(ctx) }
+
 func noAccount(id string) error { return fmt.Errorf("there is no account %q", id) }
 
 // CompleteSigning implements [Operator].

@@ -92,6 +92,9 @@ func TestEveryLookUpHasAnIndex(t *testing.T) {
 			_, abandoned := db.Requests().Abandoned(ctx, "a", time.Now(), 10)
 			_, old := db.Requests().RequestsBefore(ctx, time.Now(), 10)
 			_, unfinished := db.Requests().Unfinished(ctx, time.Now(), 10)
+			for _, err := range db.RequestsOf(ctx, "a") {
+				return err
+			}
 			return errors.Join(unlessAbsent(one), unlessAbsent(byKey), abandoned, old, unfinished)
 		},
 		"kept_certificates": func(ctx context.Context, db *DB) error {

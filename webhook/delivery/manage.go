@@ -14,7 +14,7 @@ import (
 )
 
 // Create adds a subscription, which is inactive. Its Secret is not readable again for its owner.
-// [*InvalidError], [ErrTooMany].
+// [*InvalidError], [ErrTooMany]; or an error that wraps that of [Options].CheckAccount.
 func (s *Service) Create(ctx context.Context, account, url string, eventTypes []string) (Subscription, error) {
 	if err := refusal(append(s.urlFaults(url), s.typeFaults(eventTypes)...)); err != nil {
 		return Subscription{}, err
@@ -26,6 +26,11 @@ func (s *Service) Create(ctx context.Context, account, url string, eventTypes []
 	}
 	rand.Read(made.Secret)
 	err := s.tx.InTx(ctx, func(ctx context.Context) error {
+		if check := s.options.CheckAccount; check != nil {
+			if err := check(ctx, account); err != nil {
+				return err
+			}
+		}
 		return s.store.CreateSubscription(ctx, made, s.options.MaxSubscriptions)
 	})
 	if err != nil {
