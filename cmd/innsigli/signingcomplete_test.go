@@ -99,7 +99,7 @@ func TestSigningComplete(t *testing.T) {
 
 	write("innsigli.toml", fmt.Sprintf("[trust]\nroots = [\"root.pem\"]\nprivate-addresses = [\"127.0.0.0/8\"]\n[[timestamp]]\nurl = %q\n", authority+sandboxca.PathTimestamp))
 	p.hangUp(t)
-	p.waitFor(t, "the configuration was taken", 1)
+	p.waitFor(t, "configuration reloaded", 1)
 	root := p.root(t)
 	if status, said := complete(filepath.Join("missing", "signed.pdf")); status != failed || !strings.Contains(said, "missing") {
 		t.Errorf("into a folder that does not exist: exit status %d, %s", status, said)
