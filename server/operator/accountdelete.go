@@ -269,15 +269,15 @@ func (d *deletion) record(ctx context.Context, kind string, facts any) error {
 // deleteFrom deletes the records of a list that are wanted, a batch in each transaction, and counts them. A dry run
 // counts them alone. Records that are gone already are no error.
 func deleteFrom[T any](ctx context.Context, d *deletion, list iter.Seq2[T, error], wanted func(T) bool, count *int, remove func(context.Context, T) error) error {
-	var some []T
+	var batch []T
 	flush := func() error {
-		if len(some) == 0 {
+		if len(batch) == 0 {
 			return nil
 		}
-		*count += len(some)
+		*count += len(batch)
 		if !d.options.DryRun {
 			err := d.store.InTx(ctx, func(ctx context.Context) error {
-				for _, one := range some {
+				for _, one := range batch {
 					if err := remove(ctx, one); err != nil && !errors.Is(err, storage.ErrNotFound) {
 						return err
 					}
@@ -288,7 +288,7 @@ func deleteFrom[T any](ctx context.Context, d *deletion, list iter.Seq2[T, error
 				return err
 			}
 		}
-		some = nil
+		batch = nil
 		return d.progress(d.done)
 	}
 	for one, err := range list {
@@ -296,9 +296,9 @@ func deleteFrom[T any](ctx context.Context, d *deletion, list iter.Seq2[T, error
 			return err
 		}
 		if wanted(one) {
-			some = append(some, one)
+			batch = append(batch, one)
 		}
-		if len(some) == deleteBatch {
+		if len(batch) == deleteBatch {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -307,8 +307,8 @@ func deleteFrom[T any](ctx context.Context, d *deletion, list iter.Seq2[T, error
 	return flush()
 }
 
-// whole is a list that a store returns at once.
-func whole[T any](list []T, err error) iter.Seq2[T, error] {
+// sequence makes a sequence of a list that a store returns at once.
+func sequence[T any](list []T, err error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for _, one := range list {
 			if !yield(one, nil) {
@@ -344,7 +344,7 @@ var origins = []portal.Origin{portal.API, portal.Web}
 
 // processes deletes the processes with their documents, links, mail and the signature that is under way.
 func (d *deletion) processes(ctx context.Context) error {
-	service, _ := d.removingBoth()
+	service, _ := d.removalServices()
 	for _, origin := range origins {
 		for after := (portal.Position{}); ; {
 			page, err := d.store.Processes().ListProcesses(ctx, portal.Listing{Account: d.id, Origin: origin}, after, deleteBatch)
@@ -373,7 +373,7 @@ func (d *deletion) processes(ctx context.Context) error {
 
 // requests deletes the signing requests with their documents, idempotency keys and jobs.
 func (d *deletion) requests(ctx context.Context) error {
-	_, service := d.removingBoth()
+	_, service := d.removalServices()
 	for r, err := range d.RequestsOf(ctx, d.id) {
 		if err != nil {
 			return err
@@ -434,7 +434,7 @@ func (d *deletion) subscriptions(ctx context.Context) error {
 		if err := d.attempts(ctx, one.ID); err != nil {
 			return err
 		}
-		err := deleteFrom(ctx, d, whole(store.Dropped(ctx, one.ID)), all, &d.done.Dropped, func(ctx context.Context, e delivery.Dropped) error {
+		err := deleteFrom(ctx, d, sequence(store.Dropped(ctx, one.ID)), all, &d.done.Dropped, func(ctx context.Context, e delivery.Dropped) error {
 			_, err := store.RemoveDropped(ctx, e.Subscription, e.Event)
 			return err
 		})
@@ -487,7 +487,7 @@ func (d *deletion) signals(ctx context.Context) error {
 }
 
 func (d *deletion) users(ctx context.Context) error {
-	return deleteFrom(ctx, d, whole(d.store.Sandbox().Users(ctx, d.id)), all, &d.done.Users,
+	return deleteFrom(ctx, d, sequence(d.store.Sandbox().Users(ctx, d.id)), all, &d.done.Users,
 		func(ctx context.Context, u sandbox.User) error { return d.store.Sandbox().DeleteUser(ctx, d.id, u.ID) })
 }
 

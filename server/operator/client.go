@@ -159,8 +159,8 @@ func (c *Client) DeleteProcess(ctx context.Context, id string) (ListedProcess, e
 }
 
 // DeleteAccount implements [Operator].
-func (c *Client) DeleteAccount(ctx context.Context, id string, how Deletion, progress func(AccountContent) error) error {
-	return streamedLines(ctx, c, "delete-account", accountDeletion{id, how}, progress)
+func (c *Client) DeleteAccount(ctx context.Context, id string, options Deletion, progress func(AccountContent) error) error {
+	return streamedLines(ctx, c, "delete-account", accountDeletion{id, options}, progress)
 }
 
 // ResendProcess implements [Operator]. The server has its own master key.
@@ -196,7 +196,7 @@ func (c *Client) Subscriptions(ctx context.Context, account string) ([]delivery.
 
 // Attempts implements [Operator].
 func (c *Client) Attempts(ctx context.Context, subscription string, most int) ([]delivery.Attempt, error) {
-	return call[[]delivery.Attempt](ctx, c, "webhook-attempts", attemptsAsked{subscription, most})
+	return call[[]delivery.Attempt](ctx, c, "webhook-attempts", attemptsQuery{subscription, most})
 }
 
 // Dropped implements [Operator].

@@ -33,10 +33,10 @@ type Operator interface {
 	// Statement returns what an account owes for the month in which the time is.
 	Statement(ctx context.Context, account string, month time.Time) (account.Statement, error)
 
-	// DeleteAccount deletes an account with all that belongs to it, or counts that. It calls progress with what it has
-	// deleted so far, again and again and at the end. After an error it may be called again, and goes on. The evidence
-	// log stays.
-	DeleteAccount(ctx context.Context, account string, how Deletion, progress func(AccountContent) error) error
+	// DeleteAccount deletes an account with all that belongs to it but the evidence log, or counts that. Unless the
+	// options say otherwise it refuses while a person's signature would be lost. It calls progress with what it has
+	// deleted so far, repeatedly and at the end. After an error it may be called again, and goes on.
+	DeleteAccount(ctx context.Context, account string, options Deletion, progress func(AccountContent) error) error
 
 	CreateClient(ctx context.Context, account, name string, scopes []string) (account.Client, string, error)
 	Clients(ctx context.Context, account string) ([]account.Client, error)

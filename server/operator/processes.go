@@ -52,7 +52,7 @@ func (s *Service) Process(ctx context.Context, id string) (Process, error) {
 		var document storage.Blob
 		if document, err = s.store.Documents().Open(ctx, p.Document); err == nil {
 			defer document.Close()
-			return viewOf(p, document.Size(), now(ctx)), nil
+			return processView(p, document.Size(), now(ctx)), nil
 		}
 	}
 	if errors.Is(err, storage.ErrNotFound) { // also when it is deleted between the two
@@ -63,7 +63,7 @@ func (s *Service) Process(ctx context.Context, id string) (Process, error) {
 
 func noProcess(id string) error { return fmt.Errorf("there is no process %q", id) }
 
-func viewOf(p portal.Process, size int64, now time.Time) Process {
+func processView(p portal.Process, size int64, now time.Time) Process {
 	view := Process{
 		ID: p.ID, Account: p.Account, Origin: p.Origin, Status: p.Status(now), CreatedAt: p.CreatedAt,
 		Until: p.WaitsUntil(), FileName: notify.Plain(p.FileName), Size: size,
@@ -95,7 +95,7 @@ func (s *Service) ResendProcess(ctx context.Context, masterKeyFile, id string) (
 	processes := s.options.Processes
 	if processes == nil {
 		var err error
-		if processes, err = s.inviting(ctx, masterKeyFile); err != nil {
+		if processes, err = s.invitationService(ctx, masterKeyFile); err != nil {
 			return 0, err
 		}
 	}
@@ -104,14 +104,14 @@ func (s *Service) ResendProcess(ctx context.Context, masterKeyFile, id string) (
 	case errors.Is(err, portal.ErrNotFound):
 		err = noProcess(id)
 	case errors.Is(err, portal.ErrNotWaiting):
-		err = fmt.Errorf("process %s is completed or declined, and all its viewers have opened their links: there is nobody to invite", id)
+		err = fmt.Errorf("process %s is completed or declined, and all its viewers have opened their links: no participant is left to invite", id)
 	}
 	return n, err
 }
 
-// inviting returns a service that only invites; a server sends the mail. The master key has to open what servers
-// have sealed: a link that was sealed with the key of another store no server could open.
-func (s *Service) inviting(ctx context.Context, masterKeyFile string) (*portal.Service, error) {
+// invitationService returns a service that only invites; a server sends the mail. The master key has to open what servers
+// have sealed: no server could open a link that was sealed with the key of another store.
+func (s *Service) invitationService(ctx context.Context, masterKeyFile string) (*portal.Service, error) {
 	keys, err := sealed.ReadFile(masterKeyFile)
 	if err == nil {
 		_, err = sealed.Webhooks(s.store.Webhooks(), keys).Keys(ctx)
@@ -261,7 +261,7 @@ func listed(p portal.Process, at time.Time) ListedProcess {
 func (s *Service) DeleteProcess(ctx context.Context, id string) (ListedProcess, error) {
 	p, err := s.store.Processes().Process(ctx, id)
 	if err == nil {
-		err = s.removing().Remove(ctx, id)
+		err = s.removalService().Remove(ctx, id)
 	}
 	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, portal.ErrNotFound) {
 		return ListedProcess{}, noProcess(id)
@@ -269,17 +269,17 @@ func (s *Service) DeleteProcess(ctx context.Context, id string) (ListedProcess, 
 	return listed(p, now(ctx)), err
 }
 
-// removing returns the server's service of processes, or one that only removes them. Nothing that it stores is sealed.
-func (s *Service) removing() *portal.Service {
+// removalService returns the server's service of processes, or one that only removes them. Nothing that it stores is sealed.
+func (s *Service) removalService() *portal.Service {
 	if s.options.Processes != nil {
 		return s.options.Processes
 	}
-	processes, _ := s.removingBoth()
+	processes, _ := s.removalServices()
 	return processes
 }
 
-// removingBoth returns services that remove processes and signing requests, and do nothing else.
-func (s *Service) removingBoth() (*portal.Service, *signing.Service) {
+// removalServices returns services that only remove processes and signing requests.
+func (s *Service) removalServices() (*portal.Service, *signing.Service) {
 	mail := &notify.Mailer{Queue: notify.Queue{Tx: s.store, Jobs: s.store.Jobs()}}
 	owner := portal.NewOwner(s.store.Processes(), s.store, s.store.Documents(), s.store.EvidenceLog(), Terms{s.Service}, portal.Options{Mail: mail})
 	requests := signing.New(s.store.Requests(), s.store, s.store.Documents(), s.store.Jobs(), s.store.EvidenceLog(), nil,
