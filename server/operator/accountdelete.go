@@ -33,7 +33,7 @@ type AccountContent struct {
 	Keys          int `json:"idempotencyKeys"` // of the creation of processes
 	Processes     int `json:"processes"`
 	Requests      int `json:"requests"` // signing requests, also those that have ended
-	UnderWay      int `json:"underWay"` // of the requests: without a result, with one that was not delivered, or [signing.Request.Recoverable]
+	UnderWay      int `json:"underWay"` // of the requests, with which a signature or its result would be lost
 	Subscriptions int `json:"subscriptions"`
 	Attempts      int `json:"attempts"` // at deliveries to the subscriptions
 	Dropped       int `json:"dropped"`  // events that were given up
@@ -122,7 +122,7 @@ func (s *Service) DeleteAccount(ctx context.Context, id string, options Deletion
 		if err := d.pass(ctx); err != nil {
 			return err
 		}
-		if d.done != before { // records that earlier versions, which do not look whether an account is closed, may still add to
+		if d.done != before { // a server of an earlier version, which adds to a closed account, may have added more meanwhile
 			continue
 		}
 		if gone, err := d.finish(ctx); err != nil {

@@ -26,12 +26,13 @@ func (s *Service) Create(ctx context.Context, account, url string, eventTypes []
 	}
 	rand.Read(made.Secret)
 	err := s.tx.InTx(ctx, func(ctx context.Context) error {
-		if check := s.options.CheckAccount; check != nil {
-			if err := check(ctx, account); err != nil {
-				return err
-			}
+		if err := s.store.CreateSubscription(ctx, made, s.options.MaxSubscriptions); err != nil {
+			return err
 		}
-		return s.store.CreateSubscription(ctx, made, s.options.MaxSubscriptions)
+		if check := s.options.CheckAccount; check != nil { // accounts are locked after subscriptions
+			return check(ctx, account)
+		}
+		return nil
 	})
 	if err != nil {
 		return Subscription{}, fault("creating the subscription", err)
