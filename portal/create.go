@@ -45,7 +45,7 @@ func (s *Service) create(ctx context.Context, d Draft) (Process, error) {
 	if d.Key == nil {
 		return s.make(ctx, d, nil)
 	}
-	reserved, made, err := s.reserve(ctx, d.Client, *d.Key)
+	reserved, made, err := s.reserve(ctx, d)
 	if err != nil {
 		return Process{}, err
 	}

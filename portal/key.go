@@ -17,9 +17,10 @@ const (
 	reservedFor = 10 * time.Second
 )
 
-// reserve takes a client's key, so that nobody else makes a process with it. made is the process that
-// was made with it before, or empty. [ErrKeyReused], [ErrKeyInUse].
-func (s *Service) reserve(ctx context.Context, client string, with DraftKey) (reserved Key, made string, err error) {
+// reserve reserves the client's key of a draft for this call. made is the process that was made with it before, or
+// empty. [ErrKeyReused], [ErrKeyInUse].
+func (s *Service) reserve(ctx context.Context, d Draft) (reserved Key, made string, err error) {
+	client, with := d.Client, *d.Key
 	err = storage.InTx(ctx, s.tx, func(ctx context.Context) error {
 		now := s.now(ctx)
 		made = ""
@@ -27,7 +28,11 @@ func (s *Service) reserve(ctx context.Context, client string, with DraftKey) (re
 		was, err := s.store.Key(ctx, client, with.Value)
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
-			return s.store.CreateKey(ctx, reserved)
+			if err := s.store.CreateKey(ctx, reserved); err != nil {
+				return err
+			}
+			_, err := s.accounts.Terms(ctx, d.Account) // an account that is being deleted gets no new key
+			return err
 		case err != nil:
 			return err
 		case s.forgotten(was, now):

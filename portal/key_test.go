@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/stamp"
@@ -181,4 +182,35 @@ func TestManyWithOneKey(t *testing.T) {
 	if n := s.unkept(); n != 0 {
 		t.Errorf("%d documents are left", n)
 	}
+}
+
+// An account that is being deleted gets no process and no idempotency key, and its participants begin no signature. What
+// a key made before stays to be had.
+func TestClosedAccount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newService(t, wiring{})
+		v := s.mustCreate(s.keyed("old", "body"))
+		s.login(v, 0, s.person("Anna", "0101302989", "1"))
+		s.must(s.accounts.CloseAccount(t.Context(), s.account))
+		if _, err := s.sign(v, 0); !errors.Is(err, account.ErrClosed) {
+			t.Errorf("Sign: %v", err)
+		}
+		for what, d := range map[string]portal.Draft{"no key": s.draft(1), "a key": s.keyed("new", "body")} {
+			if _, err := s.Create(t.Context(), d); !errors.Is(err, account.ErrClosed) {
+				t.Errorf("Create with %s: %v", what, err)
+			}
+		}
+		again := s.mustCreate(s.keyed("old", "body"))
+		if again.ID != v.ID || s.show(v.ID).Turn != nil {
+			t.Errorf("%+v", again)
+		}
+		for r, err := range s.db.AllRequests(t.Context()) {
+			t.Errorf("request %s, %v", r.ID, err)
+		}
+		for k, err := range s.db.AllKeys(t.Context()) {
+			if k.Value != "old" || err != nil {
+				t.Errorf("key %q, %v", k.Value, err)
+			}
+		}
+	})
 }

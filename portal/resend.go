@@ -9,7 +9,7 @@ import (
 
 // Resend invites the signers that a process waits for again, and the viewers who have not opened their
 // link, as [process.InviteAgain] says. It returns how many were invited. Operators call it. Errors:
-// [ErrNotFound]; [ErrNotWaiting] if there is nobody to invite.
+// [ErrNotFound]; [ErrNotWaiting] if no participant is left to invite.
 func (s *Service) Resend(ctx context.Context, id string) (n int, err error) {
 	err = storage.InTx(ctx, s.tx, func(ctx context.Context) error {
 		p, err := s.process(ctx, id)

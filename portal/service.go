@@ -22,7 +22,8 @@ type Signing interface {
 
 // Accounts knows what accounts may and owe. Its methods join the transaction of their context.
 type Accounts interface {
-	// Terms are those of an account, which stay as they are until the transaction ends.
+	// Terms are those of an account, which stay as they are until the transaction ends. The error of an account that is
+	// being deleted wraps [ErrNotFound].
 	Terms(ctx context.Context, account string) (Terms, error)
 	// Stored notes that the documents of an account have grown by so many bytes, or shrunk.
 	Stored(ctx context.Context, account string, bytes int64) error

@@ -68,7 +68,7 @@ func (s *Service) begin(ctx context.Context, processID, participant string, of f
 }
 
 // Begun implements [signing.Owner]: the participant gets the turn if the event of the order is admitted. errOvertaken if
-// the turn that the order is for is not the next one any more.
+// the turn that the order is for is not the next one any more. It returns [ErrNotFound] if the account is being deleted.
 func (s *Owner) Begun(ctx context.Context, begun signing.Order, request string) error {
 	o, err := parseOrder(begun.ID)
 	if err != nil {
@@ -95,6 +95,9 @@ func (s *Owner) Begun(ctx context.Context, begun signing.Order, request string) 
 		}
 		if p.Turns+1 != o.number {
 			return errOvertaken
+		}
+		if _, err := s.accounts.Terms(ctx, p.Account); err != nil { // ErrNotFound: the process goes with its account
+			return err
 		}
 		return s.applyTo(ctx, &p, e)
 	})
