@@ -32,7 +32,7 @@ func TestCreate(t *testing.T) {
 		one := portal.Participant{Participant: process.Participant{Role: in.Role, Kennitala: in.Kennitala}, Name: in.Name, Email: in.Email, Phone: in.Phone}
 		status := portal.Waiting
 		if in.Role == portal.Viewer {
-			status = portal.None
+			status = process.None
 		}
 		want.Participants = append(want.Participants, portal.ParticipantState{Participant: one, Status: status})
 	}

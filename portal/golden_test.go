@@ -39,9 +39,9 @@ func (e *entries) Record(_ context.Context, all ...storage.Entry) error {
 var goldenFacts = map[string]any{
 	createdEntry: createdFacts{
 		Client: "client", Origin: API, Document: "Samningur.pdf", Size: 1024,
-		Participants: []invitedFacts{{"signer", Signer, "Jóna Prófdóttir", "jona@example.com", "0101302989"}, {"viewer", Viewer, "Viewer", "viewer@example.com", ""}},
+		Participants: []inviteeFacts{{"signer", Signer, "Jóna Prófdóttir", "jona@example.com", "0101302989"}, {"viewer", Viewer, "Viewer", "viewer@example.com", ""}},
 	},
-	invitedEntry:   againFacts{[]string{"signer", "viewer"}},
+	invitedEntry:   invitedFacts{[]string{"signer", "viewer"}},
 	loggedInEntry:  personFacts{Participant: "signer", Name: "Jóna Prófdóttir", Kennitala: "0101302989"},
 	begunEntry:     begunFacts{"signer", "request"},
 	signedEntry:    personFacts{"signer", "Jóna Prófdóttir", "0101302989", "request"},
@@ -56,7 +56,7 @@ func TestGoldenFacts(t *testing.T) {
 		t.Errorf("kinds of entries -, with an example +:\n%s", diff)
 	}
 	log := entries{facts: make(map[string][]byte)}
-	s := records{log: &log}
+	s := core{log: &log}
 	for kind, facts := range goldenFacts {
 		if err := s.record(t.Context(), &Process{ID: "process"}, kind, facts); err != nil {
 			t.Fatal(err)
@@ -107,7 +107,7 @@ func TestGoldenEvents(t *testing.T) {
 	}
 	p := Process{ID: "0f8fad5b-d9cb-469f-a165-70867728950e", Origin: API, Participants: []Participant{signed, {Participant: process.Participant{Role: Viewer}}, signed}}
 	data := make(sent)
-	s := records{options: Options{Events: data}}
+	s := core{options: Options{Events: data}}
 	err := errors.Join(s.emitSigned(t.Context(), &p, &signed), s.emitDeclined(t.Context(), &p, &declined), s.emitCompleted(t.Context(), &p))
 	if err != nil {
 		t.Fatal(err)
@@ -125,16 +125,16 @@ func TestGoldenEvents(t *testing.T) {
 
 // The order of a signature and the hash of a link are what version 1 stored.
 func TestGoldenNames(t *testing.T) {
-	is := order{"0f8fad5b-d9cb-469f-a165-70867728950e", "7c9e6679-7425-40de-944b-e07fc1f90ae7", 12}
+	is := orderID{"0f8fad5b-d9cb-469f-a165-70867728950e", "7c9e6679-7425-40de-944b-e07fc1f90ae7", 12}
 	golden := testenv.SameAsGoldenJSON(t, "testdata/names-1.golden.json", map[string][]byte{
 		"order": []byte(`"` + is.String() + `"`),
-		"link":  []byte(`"` + hex.EncodeToString(hashOf("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8")) + `"`),
+		"link":  []byte(`"` + hex.EncodeToString(hashToken("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8")) + `"`),
 	})
 	var text string
 	if err := json.Unmarshal(golden["order"], &text); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := parseOrder(text); got != is || err != nil {
+	if got, err := parseOrderID(text); got != is || err != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -53,7 +53,7 @@ func event(e process.Event) change {
 
 func logIn(participant, kennitala string) change {
 	return func(line *timeline) {
-		event(process.LogIn{Link: hashOf(line.tokens[participant]), Person: Person{Kennitala: kennitala}})(line)
+		event(process.LogIn{Link: hashToken(line.tokens[participant]), Person: Person{Kennitala: kennitala}})(line)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestLinked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			line := after(t, test.after...)
-			place, err := line.place(line.linked(hashOf(line.tokens["second"])), line.now)
+			place, err := line.participantView(line.linked(hashToken(line.tokens["second"])), line.now)
 			if found := err == nil; found != test.found {
 				t.Fatalf("got %v, want found: %v", err, test.found)
 			}
@@ -164,7 +164,7 @@ func TestLinksDiffer(t *testing.T) {
 	for range 100 {
 		link := newLink(time.Now())
 		seen[string(link.Token)] = true
-		if len(link.Token) != 43 || string(hashOf(string(link.Token))) != string(link.Hash) {
+		if len(link.Token) != 43 || string(hashToken(string(link.Token))) != string(link.Hash) {
 			t.Errorf("%q %x", link.Token, link.Hash)
 		}
 	}
@@ -175,7 +175,7 @@ func TestLinksDiffer(t *testing.T) {
 
 // TestKennitalaWithHyphen checks that a person is found by a kennitala that a provider writes with a hyphen.
 func TestKennitalaWithHyphen(t *testing.T) {
-	who := normal(Person{Kennitala: firstKennitala[:6] + "-" + firstKennitala[6:]})
+	who := normalizePerson(Person{Kennitala: firstKennitala[:6] + "-" + firstKennitala[6:]})
 	if who.Kennitala != firstKennitala || idp.NormalizeKennitala("-") != "" {
 		t.Errorf("got %q, want %q", who.Kennitala, firstKennitala)
 	}

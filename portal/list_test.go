@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/portal/process"
 )
 
 // listed are the IDs of all pages of a query.
@@ -130,7 +131,7 @@ func TestListRefuses(t *testing.T) {
 		want []string
 	}{
 		"all":              {portal.Query{Status: "waiting", Limit: 0, After: "none"}, []string{"status", "limit", "after"}},
-		"a status of none": {portal.Query{Status: portal.None, Limit: 1}, []string{"status"}},
+		"a status of none": {portal.Query{Status: process.None, Limit: 1}, []string{"status"}},
 		"less than none":   {portal.Query{Limit: -1}, []string{"limit"}},
 		"too many":         {portal.Query{Limit: portal.MaxPage + 1}, []string{"limit"}},
 		"another alphabet": {portal.Query{Limit: 1, After: "????????????????"}, []string{"after"}},

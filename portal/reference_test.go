@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/portal/process"
 )
 
 // reference is what a process is to be, in other words than the service's: what happened to each
@@ -39,7 +40,7 @@ func (r *reference) linked(i int) bool {
 }
 
 // link is what has become of the last link to a place.
-func (r *reference) link(i int) portal.LinkState {
+func (r *reference) link(i int) process.LinkState {
 	switch {
 	case r.linked(i):
 		return portal.Unopened

@@ -147,9 +147,9 @@ func (h hopeless) Drive(ctx context.Context, request string) (signing.Progress, 
 // Why there is no signature is told in words.
 func TestWithoutSignature(t *testing.T) {
 	for want, failure := range map[string]*idp.Failure{
-		"portal: the request of a test person has ended without a signature": nil,
-		"portal: signing as a test person failed: InternalError: no room":    {Code: idp.InternalError, Description: "no room"},
-		"process: test person cannot sign now: UserCancelled":                {Code: idp.UserCancelled},
+		"portal: the request of a test user has ended without a signature": nil,
+		"portal: signing as a test user failed: InternalError: no room":    {Code: idp.InternalError, Description: "no room"},
+		"process: test user cannot sign now: UserCancelled":                {Code: idp.UserCancelled},
 	} {
 		h := hopeless{new(hand), failure}
 		h.s = newService(t, wiring{signing: func(real portal.Signing) portal.Signing {
