@@ -55,7 +55,11 @@ func TestRepeatedCreation(t *testing.T) {
 func TestReservedKey(t *testing.T) {
 	bubble(t, func(t *testing.T, s *service) {
 		planned := make(chan struct{})
-		s.signer.plan = func() error { <-planned; return nil }
+		s.signer.plan = func() error { // of the first call alone
+			s.signer.plan = nil
+			<-planned
+			return nil
+		}
 		var first portal.ProcessView
 		var created sync.WaitGroup
 		d := s.keyed("a key", "a body")
