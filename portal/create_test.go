@@ -76,8 +76,6 @@ func TestRefusedCreation(t *testing.T) {
 	s := newService(t)
 	unpaid := s.newAccount(false)
 	small := pdftest.Build(pdftest.Options{})
-	canceled, cancel := context.WithCancel(t.Context())
-	cancel()
 	errAny := errors.New("any error")
 	for name, test := range map[string]struct {
 		signers int
@@ -109,9 +107,10 @@ func TestRefusedCreation(t *testing.T) {
 				}
 			})
 			d.Key = &portal.DraftKey{Value: "a key", Fingerprint: name}
-			ctx := t.Context()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
 			if test.want == context.Canceled {
-				ctx = canceled
+				s.signer.afterPlan = func() error { s.signer.afterPlan = nil; cancel(); return nil }
 			}
 			_, err := s.Create(ctx, d)
 			if err == nil || test.want != errAny && !errors.Is(err, test.want) {

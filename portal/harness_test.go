@@ -160,7 +160,7 @@ func (s *store) DeleteKeys(ctx context.Context, until time.Time, limit int) (int
 type signer struct {
 	portal.Signing
 	beforeStart func(context.Context) // once, before a request is started
-	plan        func() error          // before places for stamps are planned
+	afterPlan   func() error          // after places for stamps were planned
 }
 
 func (s *signer) Start(ctx context.Context, in signing.Start) (signing.Started, error) {
@@ -172,12 +172,11 @@ func (s *signer) Start(ctx context.Context, in signing.Start) (signing.Started, 
 }
 
 func (s *signer) Plan(ctx context.Context, document string, page int, c stamp.Corner, signers int) ([]*signing.Stamp, error) {
-	if s.plan != nil {
-		if err := s.plan(); err != nil {
-			return nil, err
-		}
+	stamps, err := s.Signing.Plan(ctx, document, page, c, signers)
+	if s.afterPlan != nil {
+		err = errors.Join(err, s.afterPlan())
 	}
-	return s.Signing.Plan(ctx, document, page, c, signers)
+	return stamps, err
 }
 
 // outbox has the events and mails of the transactions that were committed.

@@ -55,8 +55,8 @@ func TestRepeatedCreation(t *testing.T) {
 func TestReservedKey(t *testing.T) {
 	bubble(t, func(t *testing.T, s *service) {
 		planned := make(chan struct{})
-		s.signer.plan = func() error { // of the first call alone
-			s.signer.plan = nil
+		s.signer.afterPlan = func() error { // of the first call alone
+			s.signer.afterPlan = nil
 			<-planned
 			return nil
 		}
@@ -91,7 +91,7 @@ func TestLostReservation(t *testing.T) {
 		}
 		waitFor := func(c chan struct{}) func() error { return func() error { <-c; return nil } }
 		firstPlans, secondPlans := make(chan struct{}), make(chan struct{})
-		s.signer.plan = waitFor(firstPlans)
+		s.signer.afterPlan = waitFor(firstPlans)
 		var first, second sync.WaitGroup
 		d := s.keyed("a key", "a body")
 		first.Go(func() {
@@ -99,7 +99,7 @@ func TestLostReservation(t *testing.T) {
 			s.wants(portal.ErrKeyInUse, err)
 		})
 		synctest.Wait()
-		s.signer.plan = waitFor(secondPlans)
+		s.signer.afterPlan = waitFor(secondPlans)
 		unavailable.Store(true) // the first reservation is not renewed
 		time.Sleep(10*time.Second - time.Nanosecond)
 		_, err := s.Create(t.Context(), s.keyed("a key", "a body"))

@@ -238,21 +238,23 @@ func TestTestUserChanged(t *testing.T) {
 	})
 }
 
-// failing ends requests without a signature. If failure is nil, they are deleted too.
-type failing struct {
+// ending ends requests, with the signature of a person or without. If failure is nil, they are deleted too.
+type ending struct {
 	*manualSigner
+	by      *portal.Person
 	failure *idp.Failure
 }
 
-func (f failing) Drive(ctx context.Context, request string) (signing.Progress, error) {
-	err := f.end(ctx, request, nil)
-	if f.failure == nil {
+func (e ending) Drive(ctx context.Context, request string) (signing.Progress, error) {
+	err := e.end(ctx, request, e.by)
+	if e.failure == nil {
 		return signing.Progress{}, errors.Join(err, signing.ErrFinished)
 	}
-	return signing.Progress{Done: true, Failure: f.failure}, err
+	return signing.Progress{Done: true, Failure: e.failure}, err
 }
 
-// TestTestUserErrors checks the errors of SignAs if the request ends without a signature.
+// TestTestUserErrors checks the errors of SignAs if the request ends without a signature. It is no error if the request
+// is deleted after the signature was made.
 func TestTestUserErrors(t *testing.T) {
 	s := newService(t)
 	for want, failure := range map[string]*idp.Failure{
@@ -261,10 +263,14 @@ func TestTestUserErrors(t *testing.T) {
 		"process: test user cannot sign now: UserCancelled":                    {Code: idp.UserCancelled},
 	} {
 		v := s.create(1)
-		s.signer.Signing = failing{&manualSigner{Signing: s.signing, s: s}, failure}
+		s.signer.Signing = ending{&manualSigner{Signing: s.signing, s: s}, nil, failure}
 		if err := s.signAs(v, 0, s.anna); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
 		s.is(v.ID, portal.Waiting)
 	}
+	v := s.create(1)
+	s.signer.Signing = ending{&manualSigner{Signing: s.signing, s: s}, &portal.Person{Kennitala: s.anna.Kennitala}, nil}
+	s.must(s.signAs(v, 0, s.anna))
+	s.is(v.ID, portal.Completed)
 }
