@@ -127,9 +127,9 @@ func (s *Server) assemble(ctx context.Context) (err error) {
 	s.assembleSigning()
 	s.observer.Metrics.WatchJobs(b.Jobs(), s.kindNames())
 	if file, ok := b.(interface {
-		Room() (size, free int64, err error)
+		FileSize() (size, free int64, err error)
 	}); ok {
-		s.observer.Metrics.WatchRoom(file.Room)
+		s.observer.Metrics.WatchFileSize(file.FileSize)
 	}
 	if err = s.listen(); err != nil {
 		return err
