@@ -143,7 +143,7 @@ func (s *Service) sweepLinks(ctx context.Context) (int, error) {
 func (s *Service) sweepExpired(ctx context.Context) (int, error) {
 	before := s.now(ctx)
 	overdue := func(limit int) (list []Process, err error) {
-		for p, err := range s.store.Overdue(ctx, before) {
+		for p, err := range s.store.Overdue(ctx, "", before) {
 			if err != nil {
 				return nil, err
 			}

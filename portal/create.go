@@ -47,7 +47,7 @@ func (s *Service) createOrFind(ctx context.Context, d Draft) (Process, error) {
 	if d.Key == nil {
 		return s.createNew(ctx, d, nil)
 	}
-	reserved, existing, err := s.reserveKey(ctx, d.Client, *d.Key)
+	reserved, existing, err := s.reserveKey(ctx, d)
 	if err != nil {
 		return Process{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/ades"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/portal"
@@ -191,4 +192,32 @@ func TestConcurrentCreation(t *testing.T) {
 	if created != 1 {
 		t.Error(errs)
 	}
+}
+
+// TestClosedAccount checks that an account that is being deleted gets no process and no idempotency key, and that its
+// participants begin no signature. A repeated call still returns the process that was created before.
+func TestClosedAccount(t *testing.T) {
+	bubble(t, func(t *testing.T, s *service) {
+		v := s.mustCreate(s.keyed("old", "body"))
+		s.login(v, 0, s.anna)
+		s.must(s.accounts.CloseAccount(t.Context(), s.account))
+		_, err := s.sign(v, 0)
+		s.wants(account.ErrClosed, err)
+		for what, d := range map[string]portal.Draft{"no key": s.draft(1), "a key": s.keyed("new", "body")} {
+			_, err := s.Create(t.Context(), d)
+			s.wants(account.ErrClosed, err, what)
+		}
+		again := s.mustCreate(s.keyed("old", "body"))
+		if again.ID != v.ID || s.show(v.ID).Turn != nil {
+			t.Errorf("%+v", again)
+		}
+		for r, err := range s.db.AllRequests(t.Context()) {
+			t.Errorf("request %s, %v", r.ID, err)
+		}
+		for k, err := range s.db.AllKeys(t.Context()) {
+			if k.Value != "old" || err != nil {
+				t.Errorf("key %q, %v", k.Value, err)
+			}
+		}
+	})
 }

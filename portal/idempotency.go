@@ -17,9 +17,11 @@ const (
 	reservation = 10 * time.Second
 )
 
-// reserveKey reserves a client's key, so that no other call creates a process with it. If a process was created with the
-// key before, existing is its ID. [ErrKeyReused], [ErrKeyInUse].
-func (s *Service) reserveKey(ctx context.Context, client string, with DraftKey) (reserved Key, existing string, err error) {
+// reserveKey reserves the key of a draft, so that no other call creates a process with it. If a process was created with
+// the key before, existing is its ID. [ErrKeyReused], [ErrKeyInUse]; the error of [Accounts] if the account is being
+// deleted.
+func (s *Service) reserveKey(ctx context.Context, d Draft) (reserved Key, existing string, err error) {
+	client, with := d.Client, *d.Key
 	err = storage.InTx(ctx, s.tx, func(ctx context.Context) error {
 		now := s.now(ctx)
 		existing = ""
@@ -27,7 +29,11 @@ func (s *Service) reserveKey(ctx context.Context, client string, with DraftKey) 
 		stored, err := s.store.Key(ctx, client, with.Value)
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
-			return s.store.CreateKey(ctx, reserved)
+			if err := s.store.CreateKey(ctx, reserved); err != nil {
+				return err
+			}
+			_, err := s.accounts.Terms(ctx, d.Account) // an account that is being deleted gets no new key
+			return err
 		case err != nil:
 			return err
 		case now.Sub(stored.CreatedAt) >= s.options.KeyRetention:

@@ -121,8 +121,8 @@ func waitingAt(ctx context.Context, store ProcessStore, at time.Time, of Listing
 	}
 }
 
-// expiredAt adds those that have expired since the last sweep. It reads them first: a sweep that comes in between then
-// has a process in both lists and not in none.
+// expiredAt adds those that have expired since the last sweep. It reads the account's first: a sweep that comes in between
+// then has a process in both lists and not in none.
 func expiredAt(ctx context.Context, store ProcessStore, at time.Time, of Listing, after Position, limit int) (list []Process, err error) {
 	order := func(a, b Process) int { return a.position().compare(b.position()) }
 	first := func(all []Process) []Process {
@@ -130,11 +130,11 @@ func expiredAt(ctx context.Context, store ProcessStore, at time.Time, of Listing
 		all = slices.CompactFunc(all, func(a, b Process) bool { return a.ID == b.ID })
 		return all[:min(len(all), limit)]
 	}
-	for p, err := range store.Overdue(ctx, at) {
+	for p, err := range store.Overdue(ctx, of.Account, at) {
 		if err != nil {
 			return nil, err
 		}
-		if p.Account == of.Account && p.Origin == of.Origin && p.position().compare(after) > 0 {
+		if p.Origin == of.Origin && p.position().compare(after) > 0 {
 			list = append(list, p)
 		}
 		if len(list) > 2*limit {

@@ -22,7 +22,8 @@ type Signing interface {
 
 // Accounts knows the terms of accounts. Its methods join the transaction of their context.
 type Accounts interface {
-	// Terms returns the terms of an account, which do not change until the transaction ends.
+	// Terms returns the terms of an account, which do not change until the transaction ends. The error wraps
+	// [ErrNotFound] if the account is being deleted.
 	Terms(ctx context.Context, account string) (Terms, error)
 	// Stored adds to the size of the documents that an account stores. bytes may be negative.
 	Stored(ctx context.Context, account string, bytes int64) error

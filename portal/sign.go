@@ -188,7 +188,8 @@ func parseOrderID(text string) (o orderID, err error) {
 }
 
 // Begun implements [signing.Owner]: it applies the event of the order, which gives the turn to the participant. It
-// returns errOtherTurn if the turn of the order is not the next one of the process.
+// returns errOtherTurn if the turn of the order is not the next one of the process, and [ErrNotFound] if the account is
+// being deleted.
 func (s *Owner) Begun(ctx context.Context, begun signing.Order, request string) error {
 	o, err := parseOrderID(begun.ID)
 	if err != nil {
@@ -215,6 +216,9 @@ func (s *Owner) Begun(ctx context.Context, begun signing.Order, request string) 
 		}
 		if p.Turns+1 != o.turn {
 			return errOtherTurn
+		}
+		if _, err := s.accounts.Terms(ctx, p.Account); err != nil { // ErrNotFound: the process is deleted with its account
+			return err
 		}
 		return s.applyAndSave(ctx, &p, e)
 	})

@@ -28,7 +28,7 @@ type ProcessStore interface {
 	// is no such process. It does not change either until the transaction ends.
 	ProcessByLink(ctx context.Context, hash []byte) (Process, error)
 	// Waiting returns up to limit processes of an account whose [Process.WaitsUntil] is after the time given, in any
-	// order.
+	// order. It may leave out processes whose [Process.NotedStatus] is Expired.
 	Waiting(ctx context.Context, account string, after time.Time, limit int) ([]Process, error)
 	// Unopened returns up to limit processes of all accounts whose [Process.UnopenedUntil] is not zero and not after
 	// the time given, the earliest first.
@@ -38,10 +38,11 @@ type ProcessStore interface {
 	// [Process.CreatedAt], and by ID those that were created at the same time. It takes no longer for a long list than
 	// for a short one, whatever the status and the position.
 	ListProcesses(ctx context.Context, of Listing, after Position, limit int) ([]Process, error)
-	// Overdue lists the processes of all accounts that have expired before the time given and of which that is not
-	// noted: their [Process.NotedStatus] is Waiting and their [Process.WaitsUntil] is before that time, the earliest
-	// first. Processes that are changed while it runs may be in it or not.
-	Overdue(ctx context.Context, before time.Time) iter.Seq2[Process, error]
+	// Overdue lists the processes of an account, or of all accounts if it is empty, that have expired before the time
+	// given and of which that is not noted: their [Process.NotedStatus] is Waiting and their [Process.WaitsUntil] is
+	// before that time, the earliest first. It reads no other processes. Processes that are changed while it runs may be
+	// in it or not.
+	Overdue(ctx context.Context, account string, before time.Time) iter.Seq2[Process, error]
 	// Ended returns up to limit processes of all accounts whose [Process.NotedStatus] is not Waiting and whose
 	// [Process.EndedAt], or [Process.CreatedAt] if that is zero, is before the time given, the earliest first.
 	Ended(ctx context.Context, before time.Time, limit int) ([]Process, error)

@@ -116,7 +116,7 @@ func (s *Server) assemble(ctx context.Context) (err error) {
 	s.observer = telemetry.Observer{Metrics: telemetry.NewMetrics(), Traces: telemetry.NewTraces(c.Traces)}
 	s.tx = s.observer.Transactor(b)
 	s.accounts = account.New(b.Accounts(), s.tx, account.Options{})
-	s.signals = busysignal.New(b.BusySignals(), s.tx, busysignal.Options{})
+	s.signals = busysignal.New(b.BusySignals(), s.tx, busysignal.Options{CheckAccount: s.accounts.CheckOpen})
 	s.assembleMail()
 	if err = s.assembleWebhooks(ctx); err != nil {
 		return err
@@ -178,6 +178,7 @@ func (s *Server) assembleWebhooks(ctx context.Context) error {
 		MaxSubscriptions: c.Webhooks.MaxSubscriptions,
 		Endpoints:        delivery.Endpoints{AllowPrivate: c.Webhooks.AllowPrivate, Proxy: c.Webhooks.Proxy},
 		Observed:         s.observer.Metrics.Attempt,
+		CheckAccount:     s.accounts.CheckOpen,
 	}
 	if c.Environment != Sandbox { // which sends no mail (spec 6)
 		alerts := notify.Alerts{Accounts: s.accounts, Letterhead: notify.LetterheadOf(c.Operator), Log: c.Log}
@@ -209,7 +210,7 @@ func (s *Server) assembleSigning() {
 	options.Sources = func() ades.Sources { return s.observer.Sources(sources()) }
 	options.OnStep = s.logStep
 	options.SingleProcess = bucketsOf(b) == nil
-	options.Owner, options.Ledger = owner, s.accounts
+	options.Owner, options.Ledger, options.CheckAccount = owner, s.accounts, s.accounts.CheckOpen
 	s.signing = signing.New(sealed.Requests(b.Requests(), c.MasterKey), s.tx, b.Documents(), b.Jobs(), b.EvidenceLog(), s.observer.Provider(s.people.provider), s.signals, options)
 	s.processes = portal.New(owner, s.signing)
 }

@@ -24,6 +24,7 @@ ALTER TABLE processes
 CREATE INDEX processes_listed ON processes (account, origin, created_at, id);
 CREATE INDEX processes_by_status ON processes (account, origin, status, created_at, id);
 CREATE INDEX processes_overdue ON processes (waits_until, seq) WHERE status = 'Waiting';
+CREATE INDEX processes_overdue_of_account ON processes (account, waits_until, seq) WHERE status = 'Waiting';
 CREATE INDEX processes_ended ON processes (coalesce(ended_at, created_at), seq) WHERE status <> 'Waiting';
 
 -- Since when an account is being deleted; NULL: it is not.

@@ -721,9 +721,9 @@ func (s processes) ListProcesses(ctx context.Context, of portal.Listing, after p
 	slices.SortFunc(all, func(x, y portal.Process) int { return order(place(x), place(y)) })
 	return atMost(all, limit), err
 }
-func (s processes) Overdue(ctx context.Context, before time.Time) iter.Seq2[portal.Process, error] {
+func (s processes) Overdue(ctx context.Context, of string, before time.Time) iter.Seq2[portal.Process, error] {
 	all, err := list(ctx, s.memory, &s.data.processes, func(p portal.Process) bool {
-		return p.NotedStatus() == portal.Waiting && p.WaitsUntil().Before(before)
+		return (of == "" || p.Account == of) && p.NotedStatus() == portal.Waiting && p.WaitsUntil().Before(before)
 	})
 	slices.SortStableFunc(all, func(x, y portal.Process) int { return x.WaitsUntil().Compare(y.WaitsUntil()) })
 	return sequence(all, err)
