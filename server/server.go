@@ -196,7 +196,7 @@ func (s *Server) assembleWebhooks(ctx context.Context) error {
 func (s *Server) assembleSigning() {
 	c, b := s.config, s.config.Backend
 	now := time.Now()
-	o := portal.Options{Events: s.hooks, Mail: s.noMail(), KeepKeys: now.Sub(c.Retention.IdempotencyKeys.before(now))}
+	o := portal.Options{Events: s.hooks, Mail: s.noMail(), KeyRetention: now.Sub(c.Retention.IdempotencyKeys.before(now))}
 	if s.mailer != nil {
 		o.Mail = s.mailer
 	}
