@@ -64,7 +64,7 @@ func (m *manualSigner) end(ctx context.Context, request string, by *portal.Perso
 	})
 }
 
-// walk is a process to which random things happen, and the state machine to which the same happens.
+// walk is a process of the service with which random calls are made, and a state machine with the events of the calls.
 type walk struct {
 	*rand.Rand
 	*manualSigner
@@ -80,8 +80,8 @@ type walk struct {
 	entries []string // that have to be in the evidence log
 }
 
-// calls are what happens, the more often the more often it is here. Two of three walks leave out the last ones, so that
-// more processes are completed.
+// calls are the calls of a walk. A call that is listed more often is made more often. Two of three walks leave out the
+// last ones, so that more processes are completed.
 var calls = strings.Fields("login login login stranger again again begin begin begin outdated sign sign sign forge fail resend sweep wait wait wait decline decline")
 
 func (m *manualSigner) newWalk(t *testing.T, seed uint64) *walk {
@@ -123,8 +123,8 @@ func (w *walk) stored() process.Process {
 	return p
 }
 
-// apply applies an event to the state machine, notes the effects that the service has to carry out, and returns the error
-// that the service has to return.
+// apply applies an event to the state machine, adds its effects to what the service has to send and record, and returns
+// the error that the service has to return.
 func (w *walk) apply(e process.Event) error {
 	if w.deleted {
 		return portal.ErrNotFound
