@@ -208,7 +208,7 @@ func (s *Server) assembleSigning() {
 	options.Renderer = s.renderer
 	options.Sources = func() ades.Sources { return s.observer.Sources(sources()) }
 	options.OnStep = s.logStep
-	options.SingleProcess = bucketsOf(b) == nil
+	options.SingleProcess = isSingleProcess(b)
 	options.Owner, options.Ledger = owner, s.accounts
 	s.signing = signing.New(sealed.Requests(b.Requests(), c.MasterKey), s.tx, b.Documents(), b.Jobs(), b.EvidenceLog(), s.observer.Provider(s.people.provider), s.signals, options)
 	s.processes = portal.New(owner, s.signing)
@@ -257,7 +257,10 @@ func (s *Server) logStep(ctx context.Context, step signing.Step) {
 	s.config.Log.LogAttrs(ctx, level, "signing request", attributes...)
 }
 
-// bucketsOf are those of a backend that several servers may share; nil: there are none.
+// isSingleProcess reports whether only one process can use a backend, as it has no rates that several could share.
+func isSingleProcess(b Backend) bool { return bucketsOf(b) == nil }
+
+// bucketsOf returns the rates of a backend that several servers may share, or nil if it has none.
 func bucketsOf(b Backend) storage.Buckets {
 	if shared, ok := b.(interface{ Buckets() storage.Buckets }); ok {
 		return shared.Buckets()
@@ -566,26 +569,26 @@ func (s *Server) Close() error {
 	return err
 }
 
-// runner does the jobs, measured.
+// runner returns the runner of jobs, whose attempts are measured.
 func (s *Server) runner() queue.Runner {
 	kinds := s.kinds()
 	for i, k := range kinds {
 		kinds[i] = s.observer.Kind(k)
 	}
 	return queue.Runner{
-		Jobs:  s.config.Backend.Jobs(),
-		Tx:    s.tx,
-		Kinds: kinds,
-		Alone: bucketsOf(s.config.Backend) == nil,
+		Jobs:          s.config.Backend.Jobs(),
+		Tx:            s.tx,
+		Kinds:         kinds,
+		SingleProcess: isSingleProcess(s.config.Backend),
 		Failed: func(ctx context.Context, job storage.Job, err error) {
 			if job.ID == "" {
 				s.config.Log.ErrorContext(ctx, "store failed", "error", err)
 				return
 			}
-			s.config.Log.ErrorContext(ctx, "job failed", "kind", job.Kind, "job", job.ID, "attempt", job.Attempt, "failures", job.Failures+1, "error", err)
+			s.config.Log.ErrorContext(ctx, "job failed", "kind", job.Kind, "job", job.ID, "attempt", job.Attempt, "failures", job.Failures, "error", err)
 		},
 		Parked: func(ctx context.Context, job storage.Job) {
-			s.config.Log.ErrorContext(ctx, "job parked: see innsigli job show", "kind", job.Kind, "job", job.ID, "failures", job.Failures+1)
+			s.config.Log.ErrorContext(ctx, "job parked: see innsigli job show", "kind", job.Kind, "job", job.ID, "failures", job.Failures)
 		},
 	}
 }
@@ -596,7 +599,7 @@ func (s *Server) kinds() (all []queue.Kind) {
 	// many may, and those of one account may well be all there are. Each live request of a process
 	// is one every two seconds.
 	for name, do := range s.signing.Handlers() {
-		all = append(all, queue.Kind{Name: name, Do: do, Concurrency: 128, PerGroup: 64, MaxAttempts: signing.MaxAttempts(name)})
+		all = append(all, queue.Kind{Name: name, Do: do, Concurrency: 128, PerGroup: 64, MaxAttempts: s.signing.MaxAttempts(name)})
 	}
 	for _, w := range s.hooks.Work() {
 		all = append(all, queue.Kind{
