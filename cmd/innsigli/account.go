@@ -215,11 +215,11 @@ type accountDelete struct {
 	storeFlag
 	Account string `arg:"" help:"ID of the account."`
 	DryRun  bool   `help:"Count what would be deleted, and change nothing."`
-	Force   bool   `help:"Also delete signing requests that are under way; their signatures are lost."`
+	Force   bool   `help:"Also delete signing requests that are under way or can still be completed; their signatures are lost."`
 }
 
 func (accountDelete) Help() string {
-	return "Deletes the account, its API clients and tokens, signing processes and requests with their documents, jobs, webhook subscriptions with their log, busy signals, sandbox users and the ledger. The command closes the account first, which refuses all calls of its clients. If the command is interrupted, run it again to continue. It refuses to delete an account with signing requests that are under way or whose documents were not fetched, unless --force is given.\n\nWhat stays: the evidence log, for the time that [retention] sets. It has a statement of each month in place of the ledger (\"innsigli evidence export --request ACCOUNT\"). The stored certificates of people and the signing page's records about visitors belong to no account: they are encrypted or hashed, and expire. Earlier backups still have all data. " + worksWhileServing + "\n\nExample: innsigli account delete 0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11 --dry-run --store bolt:innsigli.db"
+	return "Deletes the account, its API clients and tokens, signing processes and requests with their documents, jobs, webhook subscriptions with their log, busy signals, sandbox users and the ledger. The command closes the account first, which refuses all calls of its clients. If the command is interrupted, run it again to continue. Unless --force is given, it refuses to delete an account with signing requests that are under way, whose documents were not fetched, or whose signatures \"innsigli signing complete\" can still complete.\n\nWhat stays: the evidence log, for the time that [retention] sets. It has a statement of each month in place of the ledger (\"innsigli evidence export --request ACCOUNT\"). The stored certificates of people and the signing page's records about visitors belong to no account: they are encrypted or hashed, and expire. Earlier backups still have all data. " + worksWhileServing + "\n\nExample: innsigli account delete 0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11 --dry-run --store bolt:innsigli.db"
 }
 
 func (c accountDelete) Run(ctx context.Context, s streams) error {
