@@ -59,8 +59,8 @@ type Config struct {
 	// a Sandbox or Trial, and so no level above B.
 	Sources func() ades.Sources
 
-	// AllowDigitalSignature accepts certificates of people whose key usage has digitalSignature and not nonRepudiation, which
-	// are usually for logging in.
+	// AllowDigitalSignature accepts certificates of people whose key usage has digitalSignature and not nonRepudiation,
+	// which are usually for logging in.
 	AllowDigitalSignature bool
 
 	// Mail sends messages to people, in Production and Trial; nil: no mail is sent.
@@ -311,9 +311,9 @@ func (c Config) checkBackend(fault func(field, text string)) {
 	}
 }
 
-// CheckBaseURL returns an error unless address is a valid base URL of a server: an http or https URL without user, query and
-// fragment. Since clients send tokens and documents to it, it must be https in Production, unless it is on this machine. In
-// a Trial it must be on this machine.
+// CheckBaseURL returns an error unless address is a valid base URL of a server: an http or https URL without user,
+// query and fragment. Since clients send tokens and documents to it, it must be https in Production, unless it is on
+// this machine. In a Trial it must be on this machine.
 func CheckBaseURL(e Environment, address string) error {
 	u, err := url.Parse(address)
 	switch {

@@ -108,8 +108,8 @@ func (l OpenIDLogin) Finish(ctx context.Context, kept page.LoginState, query url
 	return portal.Person{Name: identity.Name, Kennitala: identity.Kennitala}, nil
 }
 
-// pageError wraps an error of a login in the error of package page that the page shows to the person. It returns a technical
-// fault as it is, for the operator; no error text of these packages has personal data.
+// pageError wraps an error of a login in the error of package page that the page shows to the person. It returns a
+// technical fault as it is, for the operator; no error text of these packages has personal data.
 func (l OpenIDLogin) pageError(err error) error {
 	reason := l.reason(err)
 	if reason == nil {

@@ -148,8 +148,8 @@ func (o revocationInOrder) Revocation(ctx context.Context, cert, issuer *x509.Ce
 	return ades.RevocationData{}, errors.Join(failures...)
 }
 
-// signingMethods returns the methods with which processes can be signed, whose signatures have a level above B. A method that
-// returns a CMS signature does not reach that.
+// signingMethods returns the methods with which processes can be signed, whose signatures have a level above B. A
+// method that returns a CMS signature does not reach that.
 func signingMethods(p idp.Provider) (methods []idp.Method) {
 	for _, method := range []idp.Method{idp.App, idp.SIM} {
 		if !p.Traits(method).CMS {

@@ -59,8 +59,8 @@ func newSecret() string {
 	return base64.RawURLEncoding.EncodeToString(secret[:])
 }
 
-// sandboxOwner returns the ID of the sandbox's first account, and creates it if necessary. The account has a payment method,
-// so that calls are refused for lack of one (spec 6.5) only after an operator has removed it.
+// sandboxOwner returns the ID of the sandbox's first account, and creates it if necessary. The account has a payment
+// method, so that calls are refused for lack of one (spec 6.5) only after an operator has removed it.
 func (s *Server) sandboxOwner(ctx context.Context) (id string, err error) {
 	accounts, err := s.accounts.Accounts(ctx)
 	if err != nil {

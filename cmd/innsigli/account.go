@@ -140,7 +140,7 @@ func (accountStatement) Help() string {
 	return "Signatures of both APIs are counted, each in the month (UTC) in which the signed document was stored. All signatures of a month have the same price, which depends on their number: 300 ISK each up to 10, 215 up to 25, 200 up to 50, 180 from 51 on. The first three signatures of an account are free; they are counted too. Amounts exclude value-added tax.\n\nExample: innsigli account statement 0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11 2026-11 --format csv"
 }
 
-// monthForm is how a month is written (ISO 8601).
+// monthForm is the layout of a month (ISO 8601).
 const monthForm = "2006-01"
 
 func (c accountStatement) Run(ctx context.Context, s streams) error {
@@ -152,17 +152,17 @@ func (c accountStatement) Run(ctx context.Context, s streams) error {
 		}
 	}
 	return c.operate(ctx, func(o operator.Operator) error {
-		found, err := o.Statement(ctx, c.Account, month)
+		statement, err := o.Statement(ctx, c.Account, month)
 		if err != nil {
 			return err
 		}
 		switch c.Format {
 		case "json":
-			return json.NewEncoder(s.stdout).Encode(lineOf(found))
+			return json.NewEncoder(s.stdout).Encode(lineOf(statement))
 		case "csv":
-			return printCSV(s.stdout, lineOf(found))
+			return printCSV(s.stdout, lineOf(statement))
 		}
-		return printStatement(s.stdout, found, time.Now())
+		return printStatement(s.stdout, statement, time.Now())
 	})
 }
 
@@ -185,7 +185,7 @@ amount, without VAT     %10d ISK
 	return err
 }
 
-// statementLine is a statement in JSON, and in CSV in this order. Amounts are without value-added tax.
+// statementLine is a statement in JSON, and in this order in CSV. Amounts exclude value-added tax.
 type statementLine struct {
 	Account    string `json:"account"`
 	Name       string `json:"name"`

@@ -40,7 +40,7 @@ func printResults(s streams, results doctor.Results) error {
 	return silentIf(results.Faulty())
 }
 
-// silentIf ends a command whose output says already that something is wrong.
+// silentIf returns errSilent if something is wrong, which the output of the command has said already.
 func silentIf(wrong bool) error {
 	if wrong {
 		return errSilent

@@ -36,7 +36,7 @@ func (c evidenceExport) Run(ctx context.Context, s streams) error {
 	return err
 }
 
-// printEntries prints the entries of the evidence log that each of entries is called with, and returns how many.
+// printEntries prints the entries of the evidence log that entries passes to each, and returns how many.
 func (c storeFlag) printEntries(ctx context.Context, w io.Writer, entries func(o operator.Operator, each func(storage.Entry) error) error) (printed int, err error) {
 	err = operator.WriteEntries(w, func(each func(storage.Entry) error) error {
 		return c.operate(ctx, func(o operator.Operator) error {

@@ -60,7 +60,7 @@ func (c extendCommand) Run(ctx context.Context, _ streams) error {
 	return writeAll(c.Out, extended)
 }
 
-// extended is the file with what it gets.
+// extended returns the extended file.
 func (c extendCommand) extended(ctx context.Context, content []byte, level ades.Level, sources ades.Sources) (io.Reader, error) {
 	kind, err := formatOf(content[:min(len(content), headSize)])
 	switch {
@@ -74,7 +74,7 @@ func (c extendCommand) extended(ctx context.Context, content []byte, level ades.
 
 func (c extendCommand) extendPDF(ctx context.Context, content []byte, level ades.Level, sources ades.Sources) (io.Reader, error) {
 	document := pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
-	revisions, err := raised(ctx, pades.Extender{Sources: sources}, document, level, c.Renew)
+	revisions, err := extend(ctx, pades.Extender{Sources: sources}, document, level, c.Renew)
 	if err != nil {
 		return nil, err
 	}
@@ -83,35 +83,36 @@ func (c extendCommand) extendPDF(ctx context.Context, content []byte, level ades
 
 func (c extendCommand) extendXML(ctx context.Context, content []byte, level ades.Level, sources ades.Sources) (io.Reader, error) {
 	document := xmlDocument(content)
-	revisions, err := raised(ctx, xades.Extender{Sources: sources}, document, level, c.Renew)
+	revisions, err := extend(ctx, xades.Extender{Sources: sources}, document, level, c.Renew)
 	if err != nil {
 		return nil, err
 	}
 	return withRevisions(document, revisions), nil
 }
 
-// extender is what the Extenders of both formats do.
+// extender is the interface of the Extenders of both formats.
 type extender[Document, Revision any] interface {
 	Extend(context.Context, Document, ades.Level) ([]Revision, error)
 	Renew(context.Context, Document) ([]Revision, error)
 }
 
-func raised[Document, Revision any](ctx context.Context, x extender[Document, Revision], document Document, level ades.Level, renew bool) ([]Revision, error) {
+// extend extends or renews the signatures of a document.
+func extend[Document, Revision any](ctx context.Context, x extender[Document, Revision], document Document, level ades.Level, renew bool) ([]Revision, error) {
 	if renew {
 		return x.Renew(ctx, document)
 	}
 	return x.Extend(ctx, document, level)
 }
 
-// evidenceFlags say where evidence comes from, for the levels above B.
+// evidenceFlags set the sources of timestamps and validation data, for the levels above B.
 type evidenceFlags struct {
 	TSA            []string `name:"tsa" sep:"none" placeholder:"URL" help:"Timestamp authority (RFC 3161), for the levels above B. Several are asked in their order, until a token leads to --timestamp-trust or --trust. user:password@ before the host is sent with basic authentication."`
 	TimestampTrust string   `placeholder:"ROOTS.pem" help:"Root certificates of timestamp authorities (default: those of --trust). With it, --trust is only for signers."`
 	AllowPrivate   bool     `name:"insecure-allow-private-addresses" help:"Also call URLs in certificates that lead to private addresses, for local trials."`
 }
 
-// sources are those of the flags, under the roots in the file trust. Without one the roots
-// are among certificates, which the signer came with.
+// sources returns the sources of the flags, with the roots in the file trust. Without a file the roots are the
+// self-signed ones among certificates, which are the signer's chain.
 func (f evidenceFlags) sources(level ades.Level, trust string, certificates []*x509.Certificate) (ades.Sources, error) {
 	if level == ades.B {
 		return ades.Sources{}, nil
@@ -141,7 +142,7 @@ func (f evidenceFlags) sources(level ades.Level, trust string, certificates []*x
 	}, nil
 }
 
-// addressClient calls addresses that stand in certificates.
+// addressClient returns a client for URLs in certificates.
 func addressClient(private bool) *http.Client {
 	if private {
 		return online.NewClient(netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0"))
@@ -149,8 +150,8 @@ func addressClient(private bool) *http.Client {
 	return online.NewClient()
 }
 
-// authorities are those of --tsa. Where there is a next one to ask, a token that does not
-// lead to the roots is refused at once.
+// authorities returns the timestamp authorities of --tsa. If there are several, a token that does not lead to the roots is
+// refused, so that the next authority is asked.
 func (f evidenceFlags) authorities(roots *x509.CertPool, intermediates []*x509.Certificate) (online.InOrder, error) {
 	if len(f.TSA) < 2 {
 		roots = nil
@@ -169,7 +170,7 @@ func (f evidenceFlags) authorities(roots *x509.CertPool, intermediates []*x509.C
 	return all, nil
 }
 
-// parseLevel reads a level, in any case.
+// parseLevel parses a level, ignoring case.
 func parseLevel(name string) (ades.Level, error) {
 	level, err := ades.ParseLevel(name)
 	if err != nil {

@@ -54,7 +54,7 @@ func (c jobList) Run(ctx context.Context, s streams) error {
 	})
 }
 
-// jobColumns has the width of each column of a list but the last: jobs come in pages, whose columns are to be alike.
+// jobColumns is the format of a row. The widths are fixed, since jobs are read and printed in pages.
 const jobColumns = "%-36s  %-7s  %-22s  %-36s  %8v  %8v  %-20s  %s\n"
 
 func printJobTable(w io.Writer, list []operator.Job, first bool) error {
@@ -77,7 +77,7 @@ func textOrDash(text string) string {
 	return text
 }
 
-// jobLine is a job in JSON. Where there is none of a value it is null.
+// jobLine is a job in JSON. A missing value is null.
 type jobLine struct {
 	ID           string           `json:"id"`
 	Kind         string           `json:"kind"`
@@ -132,7 +132,7 @@ func (c jobShow) Run(ctx context.Context, s streams) error {
 		}
 		leased := ""
 		if j.State == storage.JobInWork {
-			leased = ", until " + timeText(j.LeasedUntil) + " unless its server goes on"
+			leased = ", leased until " + timeText(j.LeasedUntil)
 		}
 		_, err = fmt.Fprintf(s.stdout, `job         %s
 kind        %s
@@ -177,7 +177,7 @@ func (c jobDrop) Run(ctx context.Context, s streams) error {
 	return c.eachJob(ctx, s, c.Jobs, "jobs dropped", operator.Operator.DropJob)
 }
 
-// eachJob does something with jobs until there is an error, and prints how many went well.
+// eachJob calls do for each job until one fails, and prints how many succeeded.
 func (c storeFlag) eachJob(ctx context.Context, s streams, jobs []string, what string, do func(operator.Operator, context.Context, string) error) error {
 	return c.operate(ctx, func(o operator.Operator) error {
 		for done, id := range jobs {

@@ -1,6 +1,5 @@
-// Command innsigli is the electronic signing service: a sandbox to try it, local
-// signing and verification, and the operator's tools. "innsigli --help" lists the
-// commands.
+// Command innsigli runs the electronic signing service and a sandbox to try it, signs and verifies local files, and has the
+// tools of the operator. "innsigli --help" lists the commands.
 package main
 
 import (
@@ -22,15 +21,15 @@ import (
 
 func main() {
 	ctx := untilSignal()
-	// net/http logs unsolicited responses of endpoints there, which may have personal data. The server
-	// has a log of its own.
+	// net/http writes unsolicited responses of endpoints to this log, which may have personal data. The server uses its own
+	// log.
 	log.SetOutput(io.Discard)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// untilSignal returns a context that ends at the first SIGINT or SIGTERM. From then on a second signal ends the
-// program at once. signal.NotifyContext does not guarantee that: it ends the context before its handler is
-// removed, and the handler may swallow a second signal that comes in between.
+// untilSignal returns a context that ends at the first SIGINT or SIGTERM. A second signal ends the program at once.
+// signal.NotifyContext does not guarantee that: it ends the context before it removes its handler, which may swallow a
+// second signal in between.
 func untilSignal() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -74,15 +73,15 @@ type cli struct {
 	Compile  compileCommand  `cmd:"" hidden:"" name:"compile-renderer"`
 }
 
-// streams are where a command writes: results to stdout, messages to stderr.
+// streams are the outputs of a command: results go to stdout, messages to stderr.
 type streams struct{ stdout, stderr io.Writer }
 
 func (s streams) say(text string) { fmt.Fprintln(s.stderr, "innsigli:", text) }
 
-// variables are the names of the environment variables of all flags.
+// variables has the names of the environment variables of all flags.
 type variables []string
 
-// run is the program. A test calls it as main does.
+// run runs the program and returns its exit status. Tests call it too.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
 	var c cli
 	exited := false
@@ -92,7 +91,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 		kong.DefaultEnvars("INNSIGLI"),
 		kong.Writers(stdout, stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Exit(func(int) { exited = true }), // --help has printed all there is to say
+		kong.Exit(func(int) { exited = true }), // after --help
 	)
 	if err != nil {
 		fmt.Fprintln(stderr, "innsigli:", err)
@@ -113,6 +112,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	return done
 }
 
+// variablesOf returns the environment variables of the flags of a command and its subcommands.
 func variablesOf(n *kong.Node) (names variables) {
 	for _, flag := range n.Flags {
 		names = append(names, flag.Envs...)
@@ -123,12 +123,13 @@ func variablesOf(n *kong.Node) (names variables) {
 	return names
 }
 
-// errUsage marks an error in what the user asked for.
+// errUsage is the error of wrong usage.
 var errUsage = errors.New("wrong usage")
 
-// errSilent ends a command that has printed already what was wrong.
+// errSilent is the error of a command that has printed already what is wrong.
 var errSilent = errors.New("")
 
+// explain prints an error, and advice about it, and returns the exit status.
 func explain(stderr io.Writer, err error) int {
 	if !errors.Is(err, errSilent) {
 		fmt.Fprintln(stderr, "innsigli:", err)

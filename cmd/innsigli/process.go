@@ -66,14 +66,14 @@ func (c processList) Run(ctx context.Context, s streams) error {
 	return errors.Join(err, out.Flush())
 }
 
-// print prints a row. Lists may be long, so the widths of columns do not depend on the rows.
+// print prints a row. The widths of columns are fixed, since lists may be long.
 func (c processList) print(w io.Writer, name string, columns ...any) error {
 	row := fmt.Sprintf("%-36s  %-36s  %-6s  %-9s  %-20s  %-20s  %-20s  %-10s  %-7s  ", columns...) + c.name(name)
 	_, err := fmt.Fprintln(w, strings.TrimRight(row, " "))
 	return err
 }
 
-// name is empty unless names are asked for.
+// name returns the name of a document, or an empty text without --names.
 func (c processList) name(text string) string {
 	if c.Names {
 		return text

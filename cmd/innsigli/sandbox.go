@@ -76,7 +76,7 @@ func (c sandboxCommand) print(s streams, ready sandboxReady) error {
 	return ready.walkThrough(s.stdout)
 }
 
-// sandboxReady is what a sandbox says of itself once it listens.
+// sandboxReady is what a sandbox prints when it listens.
 type sandboxReady struct {
 	BaseURL         string  `json:"baseUrl"`
 	ClientID        string  `json:"clientId"`
@@ -84,7 +84,7 @@ type sandboxReady struct {
 	RootCertificate string  `json:"rootCertificate"` // PEM
 }
 
-// walkThrough prints what to type to get a document signed.
+// walkThrough prints the commands that sign a document.
 func (r sandboxReady) walkThrough(w io.Writer) error {
 	secret, note := "YOUR_SECRET", "\n(The secret was shown when the client was made. Make another with: innsigli client create.)\n"
 	if r.ClientSecret != nil {

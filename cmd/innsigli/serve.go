@@ -37,7 +37,7 @@ func (c serveCommand) Run(ctx context.Context, s streams, known variables) error
 	if err != nil {
 		return err
 	}
-	d.Server.Stopping = func() { tellSystemd("STOPPING=1", log) }
+	d.Server.Stopping = func() { notifySystemd("STOPPING=1", log) }
 	return errors.Join(serve(ctx, conf, d, log), d.Close())
 }
 
@@ -56,15 +56,15 @@ func serve(ctx context.Context, conf *config.Config, d *config.Deployment, log *
 		log.Info("serving metrics", "address", a.String())
 	}
 	log.Info("listening", "address", srv.Addr().String(), "baseURL", srv.BaseURL())
-	tellSystemd("READY=1", log)
+	notifySystemd("READY=1", log)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return srv.Run(ctx) })
 	group.Go(func() error { return d.Watch(ctx) })
 	return errors.Join(group.Wait(), srv.Close())
 }
 
-// tellSystemd tells the state of the server to the program that started it, if that asks for it (sd_notify(3)).
-func tellSystemd(state string, log *slog.Logger) {
+// notifySystemd sends the state of the server to the service manager, if it has set NOTIFY_SOCKET (sd_notify(3)).
+func notifySystemd(state string, log *slog.Logger) {
 	if err := notify(os.Getenv("NOTIFY_SOCKET"), state); err != nil {
 		log.Warn("notifying systemd failed", "state", state, "error", err)
 	}

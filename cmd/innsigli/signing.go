@@ -48,7 +48,7 @@ func (c signingComplete) Run(ctx context.Context, s streams, known variables) er
 	return err
 }
 
-// withConfiguration calls f on the store, which this program opens as a server of the configuration does.
+// withConfiguration opens the store as a server with the configuration does, and calls f on it.
 func (c signingComplete) withConfiguration(ctx context.Context, known variables, f func(operator.Operator) error) (err error) {
 	conf, faults := config.Read(c.Flags(c.Store), os.Environ(), known)
 	if err := faults.Err(); err != nil {
@@ -67,8 +67,8 @@ func (c signingComplete) withConfiguration(ctx context.Context, known variables,
 	return f(operator.New(d.Server.Backend, operator.Options{Signing: requests}))
 }
 
-// write writes the document to the file, whole or not at all. Once the file and its name are on the disk, it has the evidence
-// log record that.
+// write writes the document to the file, whole or not at all. Once the file and its name are on the disk, it has the
+// evidence log record that.
 func (c signingComplete) write(ctx context.Context, o operator.Operator) error {
 	content, document := io.Pipe()
 	completed := make(chan error, 1)

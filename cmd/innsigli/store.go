@@ -67,7 +67,7 @@ func (c storeCopy) Run(ctx context.Context, s streams) error {
 	return summary(s, copied)
 }
 
-// inUse says what to do about a server that has the store.
+// inUse adds what to do to the error of a store that a server has locked.
 func inUse(which string, err error) error {
 	if errors.Is(err, bolt.ErrLocked) {
 		return fmt.Errorf("opening %s: %w: stop its server first", which, err)
@@ -75,16 +75,16 @@ func inUse(which string, err error) error {
 	return fmt.Errorf("opening %s: %w", which, err)
 }
 
-// ending is how long the connections of a server that has just ended may be listed.
-const ending = 3 * time.Second
+// connectionTimeout is how long Postgres may list the connections of a server that has just ended.
+const connectionTimeout = 3 * time.Second
 
-// unused is an error while another process has the database open. A file of bbolt is locked, and needs no check.
+// unused returns an error if another process has the database open. A bbolt file is locked, and needs no check.
 func unused(ctx context.Context, s config.DB) error {
 	db, ok := s.(*postgres.DB)
 	if !ok {
 		return nil
 	}
-	for limit := time.Now().Add(ending); ; {
+	for limit := time.Now().Add(connectionTimeout); ; {
 		n, err := db.Others(ctx)
 		switch {
 		case err != nil || n == 0:
@@ -101,14 +101,14 @@ func unused(ctx context.Context, s config.DB) error {
 }
 
 func copyStore(ctx context.Context, s streams, from, to config.DB) (copied transfer.Progress, err error) {
-	shown := newProgress(s.stderr, "records")
+	line := newProgress(s.stderr, "records")
 	err = transfer.Copy(ctx, from, to, func(p transfer.Progress) {
 		copied = p
-		shown.show(int64(p.Accounts + p.Clients + p.Tokens + p.Signals + p.Users + p.Requests + p.Certificates + p.Documents + p.Jobs + p.Entries +
+		line.show(int64(p.Accounts + p.Clients + p.Tokens + p.Signals + p.Users + p.Requests + p.Certificates + p.Documents + p.Jobs + p.Entries +
 			p.Subscriptions + p.SigningKeys + p.Attempts + p.Dropped +
 			p.Processes + p.ProcessKeys + p.Lines))
 	})
-	shown.end()
+	line.end()
 	return copied, err
 }
 
@@ -180,7 +180,7 @@ func (c backupCommand) Run(ctx context.Context, s streams) error {
 	return c.operate(ctx, func(o operator.Operator) error { return c.copy(ctx, s, o) })
 }
 
-// copy writes the archive under another name, and gives it its own when it is whole.
+// copy writes the archive to a temporary file, and renames it when it is complete.
 func (c backupCommand) copy(ctx context.Context, s streams, o operator.Operator) error {
 	temporary := fmt.Sprintf("%s.%s.tmp", c.Out, rand.Text())
 	defer os.Remove(temporary)
@@ -200,20 +200,21 @@ func (c backupCommand) write(ctx context.Context, s streams, o operator.Operator
 	if err != nil {
 		return 0, err
 	}
-	shown := newProgress(s.stderr, "bytes")
-	err = o.Backup(ctx, writing{ctx, file, func(n int) { size += int64(n); shown.show(size) }})
-	shown.end()
+	line := newProgress(s.stderr, "bytes")
+	err = o.Backup(ctx, progressWriter{ctx, file, func(n int) { size += int64(n); line.show(size) }})
+	line.end()
 	return size, errors.Join(err, file.Sync(), file.Close())
 }
 
-// writing tells how much is written, and ends with its context.
-type writing struct {
+// progressWriter reports how much is written, and fails when its context has ended.
+type progressWriter struct {
 	ctx context.Context
 	io.Writer
 	wrote func(n int)
 }
 
-func (w writing) Write(p []byte) (int, error) {
+// Write implements [io.Writer].
+func (w progressWriter) Write(p []byte) (int, error) {
 	if err := w.ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -226,8 +227,7 @@ type migrateCommand struct {
 	Store string `required:"" placeholder:"STORE" help:"Where all data is stored: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE."`
 }
 
-// grants are what a server whose role is SERVER needs, for these tables and for those that a
-// later version adds.
+// grants are the privileges that the role SERVER of a server needs, for the present tables and for those of later versions.
 const grants = `GRANT USAGE ON SCHEMA public TO SERVER;
 
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO SERVER;

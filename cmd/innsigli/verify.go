@@ -82,14 +82,14 @@ func printReport(w io.Writer, d report.Document, asJSON bool, l report.Language)
 	return d.Text(w, l)
 }
 
-// verifier judges files, and has their revisions drawn.
+// verifier verifies files, and draws their revisions.
 type verifier struct {
 	roots      *x509.CertPool
 	timestamps *x509.CertPool // roots of timestamp authorities; nil: roots
 	at         time.Time      // zero: now
 	revocation ades.Revocation
 	issuers    ades.Issuers
-	pictures   *revisionPictures // nil: none
+	pictures   *revisionPictures // nil: no pictures are drawn
 }
 
 func (c verifyCommand) verifier(s streams) (*verifier, error) {
@@ -121,15 +121,15 @@ func (v *verifier) close(err error) error {
 	return errors.Join(err, v.pictures.close())
 }
 
-// verify is the report on a file, also on one that cannot be read. The error is that of drawing it, or the
-// end of ctx.
+// verify returns the report on a file, also if the file cannot be read. It returns an error if pictures cannot be
+// written, or if ctx has ended.
 func (v *verifier) verify(ctx context.Context, path string) (report.Document, error) {
 	file, err := openDocument(path)
 	if err != nil {
 		return report.Unreadable(path, err), nil
 	}
 	defer file.Close()
-	kind, judged, err := v.judge(ctx, file)
+	kind, verified, err := v.report(ctx, file)
 	if ctx.Err() != nil {
 		return report.Document{}, ctx.Err()
 	}
@@ -137,14 +137,14 @@ func (v *verifier) verify(ctx context.Context, path string) (report.Document, er
 		return report.Unreadable(path, err), nil
 	}
 	if v.pictures != nil {
-		err = v.pictures.draw(ctx, file, kind, judged)
+		err = v.pictures.draw(ctx, file, kind, verified)
 	}
-	return report.New(path, judged), err
+	return report.New(path, verified), err
 }
 
 var errNotRegular = errors.New("not a regular file")
 
-// openDocument refuses what is no regular file before it is opened: opening a named pipe waits for who writes to it.
+// openDocument opens a regular file. It does not open other files, since opening a named pipe waits for a writer.
 func openDocument(path string) (*os.File, error) {
 	stat, err := os.Stat(path)
 	if err != nil {
@@ -156,7 +156,8 @@ func openDocument(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-func (v *verifier) judge(ctx context.Context, file *os.File) (format, *ades.Report, error) {
+// report verifies the signatures of a file.
+func (v *verifier) report(ctx context.Context, file *os.File) (format, *ades.Report, error) {
 	stat, err := file.Stat()
 	if err != nil {
 		return 0, nil, err
@@ -165,35 +166,33 @@ func (v *verifier) judge(ctx context.Context, file *os.File) (format, *ades.Repo
 	if err != nil {
 		return 0, nil, err
 	}
-	var judged *ades.Report
+	options := ades.VerifyOptions{Time: v.at, Roots: v.roots, TimestampRoots: v.timestamps, Revocation: v.revocation, Issuers: v.issuers}
 	if kind == formatXML {
-		judged, err = xades.Verify(ctx, xades.Document{ReaderAt: file, Size: stat.Size()},
-			ades.VerifyOptions{Time: v.at, Roots: v.roots, TimestampRoots: v.timestamps, Revocation: v.revocation, Issuers: v.issuers})
-	} else {
-		judged, err = pades.Verify(ctx, pades.Document{ReaderAt: file, Size: stat.Size()},
-			ades.VerifyOptions{Time: v.at, Roots: v.roots, TimestampRoots: v.timestamps, Revocation: v.revocation, Issuers: v.issuers})
+		verified, err := xades.Verify(ctx, xades.Document{ReaderAt: file, Size: stat.Size()}, options)
+		return kind, verified, err
 	}
-	return kind, judged, err
+	verified, err := pades.Verify(ctx, pades.Document{ReaderAt: file, Size: stat.Size()}, options)
+	return kind, verified, err
 }
 
-// Bounds of what --revisions draws.
+// Limits of the pictures of --revisions.
 const (
-	mostPictures     = 200 // of all files together
-	pictureSide      = 1200
-	pictureTakesMost = 10 * time.Second
+	maxPictures    = 200  // of all files together
+	pictureSide    = 1200 // pixels of the longer side
+	pictureTimeout = 10 * time.Second
 )
 
-// revisionPictures draws documents as their signers had them: up to the end of what is covered.
+// revisionPictures draws the revision of a document that each signature covers.
 type revisionPictures struct {
 	folder   string
 	renderer *pdfium.Renderer
 	warm     bool
 	streams  streams
 	shown    *progress
-	names    map[string]int // how many files of a name there were
+	names    map[string]int // number of files with each name
 	most     int
-	drawn    int // pages, or tried to
-	left     int // that were too many
+	drawn    int // pages that were drawn or failed
+	omitted  int // pages beyond most
 }
 
 func newRevisionPictures(folder string, renderer *pdfium.Renderer, s streams) (*revisionPictures, error) {
@@ -202,28 +201,29 @@ func newRevisionPictures(folder string, renderer *pdfium.Renderer, s streams) (*
 	}
 	return &revisionPictures{
 		folder: folder, renderer: renderer, streams: s, shown: newProgress(s.stderr, "pages drawn"), names: make(map[string]int),
-		most: mostPictures,
+		most: maxPictures,
 	}, nil
 }
 
 func (p *revisionPictures) close() error {
-	if p.left > 0 {
-		p.streams.say(fmt.Sprintf("%d pages were not drawn: --revisions draws at most %d", p.left, p.most))
+	if p.omitted > 0 {
+		p.streams.say(fmt.Sprintf("%d pages were not drawn: --revisions draws at most %d", p.omitted, p.most))
 	}
 	return p.renderer.Close()
 }
 
-// draw draws what each signature of a file covers. What cannot be drawn is said; the error is of writing.
-func (p *revisionPictures) draw(ctx context.Context, file *os.File, kind format, judged *ades.Report) error {
+// draw draws the revision that each signature of a file covers. It prints what cannot be drawn, and returns an error if
+// a picture cannot be written.
+func (p *revisionPictures) draw(ctx context.Context, file *os.File, kind format, verified *ades.Report) error {
 	if kind == formatXML {
 		p.streams.say(file.Name() + " is XML, which has no pages to draw")
 		return nil
 	}
 	defer p.shown.end()
 	name := p.name(file.Name())
-	for i := range judged.Signatures {
+	for i := range verified.Signatures {
 		prefix := fmt.Sprintf("%s-signature%d", name, i+1)
-		s := &judged.Signatures[i]
+		s := &verified.Signatures[i]
 		if !s.Intact || s.Coverage == ades.Partial || s.CoveredBytes == 0 {
 			p.say(file.Name(), i+1, "is not drawn: it is not intact, or does not cover its whole revision")
 			continue
@@ -240,7 +240,7 @@ func (p *revisionPictures) say(file string, signature int, text string) {
 	p.streams.say(fmt.Sprintf("%s: signature %d %s", file, signature, text))
 }
 
-// name is that of a file without its extension, and another for each file.
+// name returns the name of a file without its extension, with a number if another file had it.
 func (p *revisionPictures) name(path string) string {
 	base := filepath.Base(path)
 	base = strings.TrimSuffix(base, filepath.Ext(base))
@@ -257,7 +257,7 @@ func (p *revisionPictures) revision(ctx context.Context, document *io.SectionRea
 		say("cannot be drawn: " + err.Error())
 		return nil
 	}
-	p.left += pages - len(sizes)
+	p.omitted += pages - len(sizes)
 	for i, size := range sizes {
 		p.drawn++
 		picture, err := p.page(ctx, document, i+1, size)
@@ -277,7 +277,7 @@ func (p *revisionPictures) revision(ctx context.Context, document *io.SectionRea
 	return nil
 }
 
-// page is the picture of a page, as PNG.
+// page returns the picture of a page, as PNG.
 func (p *revisionPictures) page(ctx context.Context, document *io.SectionReader, number int, size stamp.Size) ([]byte, error) {
 	if !p.warm {
 		if err := p.renderer.WarmNotify(ctx, p.streams.say); err != nil {
@@ -286,7 +286,7 @@ func (p *revisionPictures) page(ctx context.Context, document *io.SectionReader,
 		p.warm = true
 	}
 	width, height := pictureSides(size)
-	drawn, err := p.renderer.Within(pictureTakesMost).Render(ctx, document, document.Size(), number, width, height)
+	drawn, err := p.renderer.Within(pictureTimeout).Render(ctx, document, document.Size(), number, width, height)
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +295,7 @@ func (p *revisionPictures) page(ctx context.Context, document *io.SectionReader,
 	return out.Bytes(), err
 }
 
-// pictureSides are those of a page's picture; 0 of a page whose size is not known, which nobody draws.
+// pictureSides returns the size of a page's picture in pixels; 0 for a page of unknown size, which is not drawn.
 func pictureSides(size stamp.Size) (width, height int) {
 	long := max(size.Width, size.Height)
 	if !(long > 0) || math.IsInf(long, 0) {

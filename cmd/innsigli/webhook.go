@@ -55,7 +55,7 @@ func (c webhookListCommand) Run(ctx context.Context, s streams) error {
 	})
 }
 
-// stateOf is what a subscription is, and since when.
+// stateOf returns the state of a subscription, and since when it has it.
 func stateOf(w delivery.Subscription) (state string, since time.Time) {
 	switch {
 	case w.Active && !w.FailingSince.IsZero():
@@ -79,12 +79,12 @@ func (webhookLogCommand) Help() string {
 	return "Lists the requests, the latest last: deliveries, hourly pings, security checks (for which 401 is the right answer), and the pings of activations and tests. NEXT is when the next attempt begins. Attempts are stored for 14 days, or the time that [retention] sets. " + worksWhileServing + "\n\nExample: innsigli webhook log 3f0c4a52-58f3-4e0b-8a53-6c1f3f1d7c55"
 }
 
-// mostAttempts keeps a log in memory.
-const mostAttempts = 100_000
+// maxAttempts is the most attempts of a log, which is read into memory.
+const maxAttempts = 100_000
 
 func (c webhookLogCommand) Run(ctx context.Context, s streams) error {
-	if c.Limit < 1 || c.Limit > mostAttempts {
-		return fmt.Errorf("%w: --limit must be between 1 and %d", errUsage, mostAttempts)
+	if c.Limit < 1 || c.Limit > maxAttempts {
+		return fmt.Errorf("%w: --limit must be between 1 and %d", errUsage, maxAttempts)
 	}
 	return c.operate(ctx, func(o operator.Operator) error {
 		list, err := o.Attempts(ctx, c.Subscription, c.Limit)
@@ -108,7 +108,7 @@ func attemptRow(a delivery.Attempt) string {
 		timeText(a.At), a.Purpose, number, status, a.Duration.Round(time.Millisecond), next, a.Event, a.Type, a.Detail)
 }
 
-// attemptLine is an attempt in JSON. Where there is none of a value it is null.
+// attemptLine is an attempt in JSON. A missing value is null.
 type attemptLine struct {
 	Time       time.Time         `json:"time"`
 	Purpose    delivery.Purpose  `json:"purpose"`
@@ -184,12 +184,12 @@ func (c webhookResendCommand) Run(ctx context.Context, s streams) error {
 			}
 		}
 		sent, err := sendAgain(ctx, o, c.Subscription, events)
-		_, unsaid := fmt.Fprintf(s.stdout, "events to be sent again: %d\n", sent)
-		return errors.Join(err, unsaid)
+		_, printErr := fmt.Fprintf(s.stdout, "events to be sent again: %d\n", sent)
+		return errors.Join(err, printErr)
 	})
 }
 
-// sendAgain goes on until there is an error, and says how many events went well before.
+// sendAgain sends events again until one fails, and returns how many succeeded.
 func sendAgain(ctx context.Context, o operator.Operator, subscription string, events []string) (sent int, err error) {
 	for _, event := range events {
 		if err := o.SendAgain(ctx, subscription, event); err != nil {
@@ -234,7 +234,7 @@ func (webhookRotateCommand) Help() string {
 	return "Creates a new v1a key. Receivers must fetch it from /.well-known/webhook-key.pub within the overlap. The v1 secrets belong to subscriptions and stay as they are. The new key is encrypted with the master key of the server if one runs on a store of the form bolt:PATH, and else with the first key of --master-key-file.\n\nExample: innsigli webhook rotate-key --overlap 30d --store postgres://innsigli@db.example/innsigli --master-key-file master.key"
 }
 
-// maxOverlap is more than anybody needs to fetch a key.
+// maxOverlap is the longest --overlap.
 const maxOverlap = 366 * 24 * time.Hour
 
 func (c webhookRotateCommand) Run(ctx context.Context, s streams) error {
@@ -289,7 +289,7 @@ func (c webhookVerifyCommand) Run(s streams) error {
 	return errSilent
 }
 
-// keys are those of the flags.
+// keys returns the keys of the flags.
 func (c webhookVerifyCommand) keys() ([]webhook.Key, error) {
 	var keys []webhook.Key
 	if c.Secret != "" {
@@ -316,7 +316,7 @@ func (c webhookVerifyCommand) keys() ([]webhook.Key, error) {
 	return keys, nil
 }
 
-// keyFault is why a text is no key, without what names the package.
+// keyFault returns the error of a text that is not a key, without the package name.
 func keyFault(err error) error {
 	var refused *webhook.KeyError
 	switch {
@@ -328,16 +328,16 @@ func keyFault(err error) error {
 	return errors.New(refused.Message)
 }
 
-// verifyDelivery returns the schemes that verify, each once, or why none does.
+// verifyDelivery returns the schemes with a signature that verifies, or an error if there is none.
 func verifyDelivery(at time.Time, header http.Header, body []byte, keys []webhook.Key) (verified []string, refused error) {
 	for _, scheme := range []webhook.Scheme{webhook.V1, webhook.V1a} {
-		var those []webhook.Key
+		var ofScheme []webhook.Key
 		for _, k := range keys {
 			if k.Scheme() == scheme {
-				those = append(those, k)
+				ofScheme = append(ofScheme, k)
 			}
 		}
-		err := webhook.VerifyAt(at, header, body, those...)
+		err := webhook.VerifyAt(at, header, body, ofScheme...)
 		switch {
 		case err == nil:
 			verified = append(verified, string(scheme))
@@ -351,7 +351,7 @@ func verifyDelivery(at time.Time, header http.Header, body []byte, keys []webhoo
 	return nil, refused
 }
 
-// printDelivery prints what the request says, whether or not it verifies.
+// printDelivery prints the event of a request, whether or not the request verifies.
 func printDelivery(w io.Writer, header http.Header, body []byte, verified []string) error {
 	verdict := "none"
 	if verified != nil {
@@ -375,14 +375,13 @@ func printDelivery(w io.Writer, header http.Header, body []byte, verified []stri
 	return nil
 }
 
-// maxRequest is far more than a delivery has, in bytes.
+// maxRequest is the most bytes of a request that are read. A delivery has far fewer.
 const maxRequest = 8 << 20
 
-// requestLine begins a request (RFC 9112 3), of any version.
+// requestLine matches the request line of any HTTP version (RFC 9112 3).
 var requestLine = regexp.MustCompile(`^[!-~]+ [!-~]+ HTTP/[0-9.]+\r?\n`)
 
-// readRequest reads a request as it was received. The body is what follows the empty line, to
-// the last byte.
+// readRequest reads a request as it was received. The body is all bytes after the empty line.
 func readRequest(r io.Reader) (http.Header, []byte, error) {
 	content, err := io.ReadAll(io.LimitReader(r, maxRequest+1))
 	if err != nil {
@@ -404,7 +403,7 @@ func readRequest(r io.Reader) (http.Header, []byte, error) {
 	return http.Header(header), body, err
 }
 
-// sentText is when the request was sent, as far as it says so; empty otherwise.
+// sentText returns when the request was sent, by its webhook-timestamp; empty if it has none.
 func sentText(header http.Header) string {
 	seconds, err := strconv.ParseInt(header.Get(webhook.HeaderTimestamp), 10, 64)
 	if err != nil {
@@ -413,14 +412,14 @@ func sentText(header http.Header) string {
 	return timeText(time.Unix(seconds, 0))
 }
 
-// shown is foreign text on one line, not too long, and without what a terminal obeys.
+// shown returns untrusted text on one line, shortened, and with control characters escaped.
 func shown(text string) string {
 	const most = 256
 	quoted := strconv.Quote(text[:min(len(text), most)])
 	return quoted[1 : len(quoted)-1]
 }
 
-// deliveryAdvice is what usually is behind a refusal; empty when nobody can say.
+// deliveryAdvice returns the usual cause of an error of verification; empty if there is none.
 func deliveryAdvice(refused error, header http.Header, body []byte) string {
 	length := header.Get("Content-Length")
 	switch {

@@ -51,7 +51,8 @@ func (f RendererFlag) Folder(s Store) string {
 	return cmp.Or(f.RendererCache, s.Path+".pdfium")
 }
 
-// UserRendererFolder returns the folder for the compiled page renderer in the user's cache folder; empty if the user has none.
+// UserRendererFolder returns the folder for the compiled page renderer in the user's cache folder; empty if the user
+// has none.
 func UserRendererFolder() string {
 	folder, err := os.UserCacheDir()
 	if err != nil {
@@ -60,8 +61,8 @@ func UserRendererFolder() string {
 	return filepath.Join(folder, "innsigli", "pdfium")
 }
 
-// Open migrates and opens the store, and opens all else that the configuration names. compile, if not nil, compiles the page
-// renderer in its own process (see [pdfium.Options]).
+// Open migrates and opens the store, and opens all else that the configuration names. compile, if not nil, compiles the
+// page renderer in its own process (see [pdfium.Options]).
 func (c *Config) Open(ctx context.Context, log *slog.Logger, compile func(ctx context.Context, cache string) error) (*Deployment, error) {
 	d := &Deployment{log: log, tls: c.tls}
 	openStore := func(ctx context.Context) (DB, error) {
@@ -273,7 +274,8 @@ func (r *reload) load() {
 	r.log.Info("configuration reloaded", "roots", len(f.Roots), "intermediates", len(f.Intermediates), "timestampAuthorities", len(f.Timestamps))
 }
 
-// CheckTraces returns the address of the collector of traces, empty if there is none, and an error unless it accepts traces.
+// CheckTraces returns the address of the collector of traces, empty if there is none, and an error unless it accepts
+// traces.
 func (c *Config) CheckTraces(ctx context.Context) (endpoint string, err error) {
 	if c.collector.Endpoint == "" {
 		return "", nil

@@ -13,8 +13,8 @@ const Prefix = "INNSIGLI_"
 // INNSIGLI_PORT_8080_TCP_ADDR for a service whose name is or begins with "innsigli".
 var serviceVariable = regexp.MustCompile(`_(SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
 
-// checkVariables adds a fault for each unknown variable with the program's prefix that resembles a known one: it is probably
-// misspelt, and would have no effect. Other unknown variables may belong to another program.
+// checkVariables adds a fault for each unknown variable with the program's prefix that resembles a known one: it is
+// probably misspelt, and would have no effect. Other unknown variables may belong to another program.
 func checkVariables(environ, known []string, found *Faults) {
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")

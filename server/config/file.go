@@ -136,7 +136,8 @@ func (d *duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// timeout is a duration such as "10s", of at most a minute, after which the next service is asked; zero if the key is not set.
+// timeout is a duration such as "10s", of at most a minute, after which the next service is asked; zero if the key is
+// not set.
 type timeout time.Duration
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
@@ -216,8 +217,8 @@ func (s section) number(key string, value *int64, least, most int64) int64 {
 	return *value
 }
 
-// secureURL adds a fault unless value is a URL that is safe to send secrets and kennitalas to. The fault does not repeat the
-// URL, which may have a password in it.
+// secureURL adds a fault unless value is a URL that is safe to send secrets and kennitalas to. The fault does not
+// repeat the URL, which may have a password in it.
 func (s section) secureURL(key, value string) {
 	if value == "" {
 		return

@@ -70,9 +70,9 @@ func (f configFiles) secret(name string) (string, error) {
 	return string(line), nil
 }
 
-// private returns a function that reads as read does, and refuses a file that users other than its owner and group can read,
-// or that users other than its owner can change: with the client's secret and key they could send requests in the name of
-// the server.
+// private returns a function that reads as read does, and refuses a file that users other than its owner and group can
+// read, or that users other than its owner can change: with the client's secret and key they could send requests in the
+// name of the server.
 func (f configFiles) private(read func(name string) (string, error)) func(name string) (string, error) {
 	return func(name string) (string, error) {
 		content, err := read(name)
@@ -175,8 +175,8 @@ type fileWatch struct {
 	seen, next map[string]fileVersion // versions when the files were read, and at the last call of changed
 }
 
-// changed reports whether the files have changed since they were read, and have not changed since the last call: a file that
-// is being written may have no fault either.
+// changed reports whether the files have changed since they were read, and have not changed since the last call: a file
+// that is being written may have no fault either.
 func (w *fileWatch) changed() bool {
 	now := make(map[string]fileVersion)
 	for path := range w.seen {

@@ -122,8 +122,8 @@ type Webhooks struct {
 	MaxSubscriptions *int64 `toml:"max-subscriptions"`
 }
 
-// maxSubscriptions bounds the subscriptions of an account, which are all read at once: for each of its events, and for lists,
-// which have no pages.
+// maxSubscriptions bounds the subscriptions of an account, which are all read at once: for each of its events, and for
+// lists, which have no pages.
 const maxSubscriptions = 10_000
 
 func (w Webhooks) read(s section) server.Webhooks {

@@ -17,17 +17,17 @@ import (
 	"github.com/innsigli/innsigli/stamp/pdfium"
 )
 
-// provider asks the identity provider, without a request for anybody.
+// provider checks the identity provider, without an authentication request.
 func (d doctor) provider(ctx context.Context, r *Results) {
 	if d.conf.Provider == nil || d.conf.Flags.Simulated {
 		return
 	}
 	if err := r.addProvider(ctx, *d.conf.Provider, false); err != nil {
-		r.fault("identity-provider", plain(err), "")
+		r.fault("identity-provider", oneLine(err), "")
 	}
 }
 
-// login asks who says who people are.
+// login checks the provider of logins.
 func (d doctor) login(ctx context.Context, r *Results) {
 	switch {
 	case d.conf.Flags.Simulated || !d.production():
@@ -35,12 +35,12 @@ func (d doctor) login(ctx context.Context, r *Results) {
 		r.doubt("login", "there is no [login]: invited people cannot open their documents", "The Signing API does not need it.")
 	default:
 		if err := r.addLogin(ctx, *d.conf.Logins); err != nil {
-			r.fault("login", plain(err), "")
+			r.fault("login", oneLine(err), "")
 		}
 	}
 }
 
-// mail goes as far as a login to the mail server.
+// mail connects and logs in to the mail server.
 func (d doctor) mail(ctx context.Context, r *Results) {
 	known, err := d.conf.CheckMail(ctx)
 	if !known {
@@ -50,33 +50,33 @@ func (d doctor) mail(ctx context.Context, r *Results) {
 		return
 	}
 	if err != nil {
-		r.fault("mail", plain(err), config.MailAdvice(err))
+		r.fault("mail", oneLine(err), config.MailAdvice(err))
 		return
 	}
 	r.ok("mail", `the mail server accepts the login; "innsigli mail test" sends a message`)
 }
 
-// baseURL calls the server where clients do.
+// baseURL calls the server at its base URL, as clients do.
 func (d doctor) baseURL(ctx context.Context, r *Results) {
 	const what = "base URL"
 	dates := &datedTransport{next: http.DefaultTransport}
 	client := &http.Client{Transport: dates, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.base()+"/readyz", nil)
 	if err != nil {
-		r.fault(what, plain(err), "")
+		r.fault(what, oneLine(err), "")
 		return
 	}
 	response, err := client.Do(request)
 	var certificate *tls.CertificateVerificationError
 	switch {
 	case errors.As(err, &certificate):
-		r.fault(what, plain(certificate), "Clients refuse this certificate: check its names and its expiry, and that its chain is sent with it.")
+		r.fault(what, oneLine(certificate), "Clients refuse this certificate: check its names and its expiry, and that its chain is sent with it.")
 		return
 	case errors.Is(err, syscall.ECONNREFUSED):
 		r.doubt(what, "no server listens at "+d.base(), "Is the server, or the proxy in front of it, running?")
 		return
 	case err != nil:
-		r.fault(what, plain(unwrapURL(err)), "Clients cannot reach the server, unless only this machine cannot call its own address.")
+		r.fault(what, oneLine(unwrapURL(err)), "Clients cannot reach the server, unless only this machine cannot call its own address.")
 		return
 	}
 	defer response.Body.Close()
@@ -84,7 +84,7 @@ func (d doctor) baseURL(ctx context.Context, r *Results) {
 	d.clock(request.URL.Host, dates.skew(), r)
 }
 
-// unwrapURL is an error without the address, which the r has.
+// unwrapURL returns an error without the URL, since the finding names it.
 func unwrapURL(err error) error {
 	if u := new(url.Error); errors.As(err, &u) {
 		return u.Err
@@ -106,29 +106,30 @@ func (d doctor) answered(response *http.Response, r *Results) {
 		return
 	}
 	leaf := response.TLS.PeerCertificates[0]
-	if lifetime(r, what, "its certificate", leaf, time.Now(), soonOver, "Renew it.") {
+	if lifetime(r, what, "its certificate", leaf, time.Now(), expiresSoon, "Renew it.") {
 		r.ok(what, "its certificate is valid until "+leaf.NotAfter.UTC().Format(time.DateOnly))
 	}
 }
 
-// certificate looks at that of --tls-cert.
+// certificate checks the certificate of --tls-cert.
 func (d doctor) certificate(_ context.Context, r *Results) {
 	const what = "TLS"
 	leaf := d.conf.Certificate()
 	if leaf == nil {
 		return
 	}
-	whole := lifetime(r, what, d.conf.Flags.TLSCert, leaf, time.Now(), soonOver, "Renew it; the server takes the new one without a restart.")
+	valid := lifetime(r, what, d.conf.Flags.TLSCert, leaf, time.Now(), expiresSoon, "Renew it; the server loads the new one without a restart.")
 	if u, err := url.Parse(d.conf.Flags.BaseURL); err == nil && leaf.VerifyHostname(u.Hostname()) != nil {
 		r.fault(what, fmt.Sprintf("%s is for %s, and not for %s", d.conf.Flags.TLSCert, strings.Join(leaf.DNSNames, ", "), u.Hostname()), "Clients at --base-url refuse it.")
-		whole = false
+		valid = false
 	}
-	if whole {
+	if valid {
 		r.ok(what, fmt.Sprintf("%s is valid until %s", d.conf.Flags.TLSCert, leaf.NotAfter.UTC().Format(time.DateOnly)))
 	}
 }
 
-// proxy: a server that does not know its proxy cannot tell callers apart.
+// proxy checks that the server does not listen without TLS on other addresses than loopback, and that it knows its proxy,
+// without which all callers seem to have one address.
 func (d doctor) proxy(_ context.Context, r *Results) {
 	if d.conf.Exposed() {
 		r.doubt("listen", "other machines can reach the server without TLS", "Listen on a loopback address, set --tls-cert and --tls-key, or name the proxy on the other machine in [proxy].")
@@ -138,7 +139,7 @@ func (d doctor) proxy(_ context.Context, r *Results) {
 	}
 }
 
-// traces sends the collector nothing.
+// traces checks that the collector of traces accepts spans. It sends none.
 func (d doctor) traces(ctx context.Context, r *Results) {
 	const what = "traces"
 	endpoint, err := d.conf.CheckTraces(ctx)
@@ -146,13 +147,13 @@ func (d doctor) traces(ctx context.Context, r *Results) {
 		return
 	}
 	if err != nil {
-		r.fault(what, plain(err), "Check OTEL_EXPORTER_OTLP_ENDPOINT: the port for OTLP over HTTP is usually 4318.")
+		r.fault(what, oneLine(err), "Check OTEL_EXPORTER_OTLP_ENDPOINT: the port for OTLP over HTTP is usually 4318.")
 		return
 	}
 	r.ok(what, "the collector at "+host(endpoint)+" accepts traces")
 }
 
-// renderer looks whether it was compiled, and if so whether it works.
+// renderer checks the compiled page renderer, if there is one.
 func (d doctor) renderer(ctx context.Context, r *Results) {
 	const what = "renderer"
 	folder := d.conf.Flags.Folder(d.conf.Store)
@@ -163,7 +164,7 @@ func (d doctor) renderer(ctx context.Context, r *Results) {
 	renderer := pdfium.New(pdfium.Options{Cache: folder})
 	defer renderer.Close()
 	if _, err := renderer.Warm(ctx); err != nil {
-		r.fault(what, plain(err), "Without it stamps cannot be placed automatically. Check --renderer-cache.")
+		r.fault(what, oneLine(err), "Without it stamps cannot be placed automatically. Check --renderer-cache.")
 		return
 	}
 	if !renderer.IsCached() {
@@ -175,5 +176,5 @@ func (d doctor) renderer(ctx context.Context, r *Results) {
 
 func (d doctor) production() bool { return d.conf.Flags.Environment == "production" }
 
-// base is the base URL, which paths come after.
+// base returns the base URL without a slash at its end.
 func (d doctor) base() string { return strings.TrimSuffix(d.conf.Flags.BaseURL, "/") }
