@@ -1,10 +1,8 @@
 package httpapi
 
-import "slices"
-
 // MappedErrors are the errors of the tables that turn errors into answers.
 func MappedErrors() (all []error) {
-	for _, row := range slices.Concat(processProblems, problems) {
+	for _, row := range problems {
 		all = append(all, row.err)
 	}
 	return all

@@ -65,10 +65,10 @@ type (
 		httpapi.Webhooks
 		failingCall
 	}
-	refusingNotifier  struct{ failingCall }
-	refusingAuthority struct{ httpapi.Authority }
-	refusingUsers     struct{ httpapi.SandboxUsers }
-	refusingNews      struct{}
+	refusingNotifier      struct{ failingCall }
+	refusingTestCA        struct{ httpapi.TestCA }
+	refusingUsers         struct{ httpapi.SandboxUsers }
+	refusingNotifications struct{}
 )
 
 func (c refusingAccounts) Issue(context.Context, string, string, []string) (account.Token, error) {
@@ -119,7 +119,9 @@ func (c refusingNotifier) Notification(*http.Request) (string, func(idp.State) b
 	return "", nil, c.err
 }
 
-func (refusingNews) Notified(context.Context, string, func(idp.State) bool) error { return nil }
+func (refusingNotifications) Notified(context.Context, string, func(idp.State) bool) error {
+	return nil
+}
 
 // answer returns the answer to the call.
 func (c failingCall) answer() *httptest.ResponseRecorder {
@@ -129,7 +131,7 @@ func (c failingCall) answer() *httptest.ResponseRecorder {
 		Address:  func(*http.Request) netip.Addr { return netip.MustParseAddr("203.0.113.1") },
 		Accounts: refusingAccounts{c}, Portal: refusingPortal{failingCall: c}, Webhooks: refusingWebhooks{failingCall: c},
 		Signing:  refusingSigning{failingCall: c, uploading: func() { uploading() }},
-		Notifier: refusingNotifier{c}, News: refusingNews{}, Sandbox: refusingUsers{}, Authority: refusingAuthority{},
+		Notifier: refusingNotifier{c}, Notifications: refusingNotifications{}, Sandbox: refusingUsers{}, TestCA: refusingTestCA{},
 		Ready: func(context.Context) error { return c.err },
 	})
 	send := func() *httptest.ResponseRecorder {
@@ -199,7 +201,7 @@ func TestGoldenProblems(t *testing.T) {
 }
 
 // makers are the functions and types of the package that make problems and OAuth errors.
-var makers = []string{"titled", "refusal", "absent", "unreadable", "problem", "oauthError"}
+var makers = []string{"titledError", "badRequest", "notFoundError", "unreadable", "problem", "oauthError", "invalidRequest"}
 
 // sentences are the texts in the source of the package that make a problem or an OAuth error.
 func sentences(t *testing.T) (all []string) {

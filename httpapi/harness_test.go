@@ -157,17 +157,17 @@ func (s *server) handler(t *testing.T, db *fallible, w wiring) http.Handler {
 	s.requests = signing.New(db.Requests(), db, s.documents, db.Jobs(), db.EvidenceLog(), provider, signals, options)
 	s.processes = portal.New(owner, s.requests)
 	config := httpapi.Config{
-		BaseURL:   s.url,
-		Accounts:  s.accounts,
-		Signals:   signals,
-		Signing:   inPlace(w.signing, httpapi.Signing(s.requests)),
-		Webhooks:  inPlace(w.hooks, httpapi.Webhooks(s.hooks)),
-		Portal:    inPlace(w.portal, httpapi.Portal(s.processes)),
-		Sandbox:   s.people,
-		Authority: s.people,
-		Ready:     db.ready,
-		Limits:    w.limits,
-		Address:   addressIn,
+		BaseURL:  s.url,
+		Accounts: s.accounts,
+		Signals:  signals,
+		Signing:  inPlace(w.signing, httpapi.Signing(s.requests)),
+		Webhooks: inPlace(w.hooks, httpapi.Webhooks(s.hooks)),
+		Portal:   inPlace(w.portal, httpapi.Portal(s.processes)),
+		Sandbox:  s.people,
+		TestCA:   s.people,
+		Ready:    db.ready,
+		Limits:   w.limits,
+		Address:  addressIn,
 		Failed: func(_ context.Context, err error) {
 			if noRoom := strings.Contains(err.Error(), "as much under way as it takes"); !w.breaks || noRoom { // which is meant
 				t.Errorf("the server failed: %v", err)
@@ -175,8 +175,8 @@ func (s *server) handler(t *testing.T, db *fallible, w wiring) http.Handler {
 		},
 	}
 	if w.production {
-		config.Sandbox, config.Authority = nil, nil
-		config.Notifier, config.News = pinging{}, waiting{"one": "secret"}
+		config.Sandbox, config.TestCA = nil, nil
+		config.Notifier, config.Notifications = pinging{}, waiting{"one": "secret"}
 	}
 	return httpapi.New(config)
 }

@@ -51,7 +51,7 @@ func TestNotifications(t *testing.T) {
 		Failed:  func(_ context.Context, err error) { failed = append(failed, err) },
 	}
 	with := config
-	with.Notifier, with.News = pinging{}, waiting{"one": "secret"}
+	with.Notifier, with.Notifications = pinging{}, waiting{"one": "secret"}
 	for name, test := range map[string]struct {
 		config       httpapi.Config
 		method, body string

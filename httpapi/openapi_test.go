@@ -191,7 +191,7 @@ func TestExamplesWork(t *testing.T) {
 func TestDescribedOperations(t *testing.T) {
 	t.Parallel()
 	trial := allParts(false)
-	trial.Authority = (*sandbox.Sandbox)(nil)
+	trial.TestCA = (*sandbox.Sandbox)(nil)
 	for name, c := range map[string]httpapi.Config{"sandbox": allParts(true), "production": allParts(false), "trial": trial} {
 		answer := httptest.NewRecorder()
 		httpapi.New(c).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/openapi.json", nil))

@@ -25,9 +25,9 @@ func allParts(isSandbox bool) httpapi.Config {
 		Webhooks: (*delivery.Service)(nil), Portal: (*portal.Service)(nil),
 	}
 	if isSandbox {
-		c.Sandbox, c.Authority = (*sandbox.Sandbox)(nil), (*sandbox.Sandbox)(nil)
+		c.Sandbox, c.TestCA = (*sandbox.Sandbox)(nil), (*sandbox.Sandbox)(nil)
 	} else {
-		c.Notifier, c.News = (*audkenni.Provider)(nil), (*signing.Service)(nil)
+		c.Notifier, c.Notifications = (*audkenni.Provider)(nil), (*signing.Service)(nil)
 	}
 	return c
 }
@@ -37,7 +37,7 @@ func allParts(isSandbox bool) httpapi.Config {
 func TestPartsThatAreNil(t *testing.T) {
 	parts := map[string]string{ // the paths that begin so are of a part
 		"Signals": "/api/v1/signing/busy-signal", "Signing": "/api/v1/signing", "Webhooks": "/api/v1/portal/webhooks", "Portal": "/api/v1/portal/signing-processes",
-		"Sandbox": "/api/v1/sandbox", "Authority": "/tsa", "Notifier": httpapi.NotificationPath, "News": httpapi.NotificationPath, "Accounts": "/api/v1",
+		"Sandbox": "/api/v1/sandbox", "TestCA": "/tsa", "Notifier": httpapi.NotificationPath, "Notifications": httpapi.NotificationPath, "Accounts": "/api/v1",
 	}
 	fields := reflect.TypeFor[httpapi.Config]()
 	for i := range fields.NumField() {
@@ -50,7 +50,7 @@ func TestPartsThatAreNil(t *testing.T) {
 			t.Errorf("the test does not know %s", name)
 			continue
 		}
-		whole := allParts(name != "Notifier" && name != "News")
+		whole := allParts(name != "Notifier" && name != "Notifications")
 		paths := publishedPaths(t, httpapi.New(whole))
 		without := whole
 		reflect.ValueOf(&without).Elem().Field(i).SetZero()

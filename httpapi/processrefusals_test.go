@@ -180,10 +180,10 @@ func TestPageThatCannotBeDrawn(t *testing.T) {
 	c := s.sender(t)
 	a := c.create(draft)
 	c.wantProblem(a, http.StatusBadRequest, "Too many participants for the page")
-	diff(t, "detail", "The page could not be drawn to look for places for the stamps.", c.object(a)["detail"])
+	diff(t, "detail", "The page could not be drawn to find free places for the stamps.", c.object(a)["detail"])
 	c = s.signer(t)
 	c.user(person)
 	a = c.start(startBody(idpApp).with(inImage(fields{"alignment": "TopLeft", "positioning": "Auto"})))
 	c.wantProblem(a, http.StatusBadRequest, "No free signature slot")
-	diff(t, "detail", "The page could not be drawn to look for a free place.", c.object(a)["detail"])
+	diff(t, "detail", "The page could not be drawn to find a free place.", c.object(a)["detail"])
 }

@@ -92,9 +92,9 @@ func titleOf(n ast.Node) ast.Expr {
 	case *ast.CallExpr:
 		switch called, _ := n.Fun.(*ast.Ident); {
 		case called == nil:
-		case called.Name == "titled":
+		case called.Name == "titledError":
 			return n.Args[1]
-		case called.Name == "refusal":
+		case called.Name == "badRequest":
 			return n.Args[0]
 		}
 	case *ast.CompositeLit:
