@@ -4,11 +4,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/httpapi"
@@ -173,4 +177,296 @@ func (c *client) refuses(a answer, status int, title, fault string) {
 	c.Helper()
 	c.wantProblem(a, status, title)
 	diff(c.T, "challenge", []string{`Bearer realm="innsigli"` + fault}, a.header.Values("WWW-Authenticate"))
+}
+
+// about is what a call is about.
+type about struct {
+	ids    map[string]string // in the path, by the names that they have in it
+	body   any
+	inBody string // an ID in the body
+	status int    // that the owner is answered
+}
+
+func (a about) path(template string) string {
+	for name, id := range a.ids {
+		template = strings.ReplaceAll(template, "{"+name+"}", id)
+	}
+	return template
+}
+
+// isNew says that the call is about nothing that is there already.
+func (a about) isNew() bool { return len(a.all()) == 0 }
+
+// all are the IDs of what the call is about.
+func (a about) all() []string {
+	list := slices.Collect(maps.Values(a.ids))
+	if a.inBody != "" {
+		list = append(list, a.inBody)
+	}
+	return list
+}
+
+// with returns the call with another ID in the path.
+func (a about) with(id string) about {
+	a.ids = maps.Clone(a.ids)
+	for name := range a.ids {
+		a.ids[name] = id
+	}
+	return a
+}
+
+// ofNobody is the same call about what does not exist.
+func (a about) ofNobody(t *testing.T) about {
+	t.Helper()
+	a = a.with(uuid.NewString())
+	if a.inBody != "" {
+		encoded, err := json.Marshal(a.body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.body = strings.ReplaceAll(string(encoded), a.inBody, uuid.NewString())
+	}
+	return a
+}
+
+// tokenRow is an endpoint that takes a token, and a call of it that its owner may make.
+type tokenRow struct {
+	scope string // empty: any token
+	about func(owner *client) about
+}
+
+// always is a call that is about nothing there is.
+func always(status int, body any) func(*client) about {
+	return func(*client) about { return about{status: status, body: body} }
+}
+
+// ofHook is a call about a subscription.
+func ofHook(status int, body any) func(*client) about {
+	return func(c *client) about {
+		return about{ids: map[string]string{"subscriptionId": c.subscribed(newEndpoint(c.T))}, status: status, body: body}
+	}
+}
+
+// ofProcess is a call about a process, or a participant of it.
+func ofProcess(status int, body any) func(*client) about {
+	return func(c *client) about {
+		p := c.made(draft)
+		ids := map[string]string{"signingProcessId": p["signingProcessId"].(string), "participantId": participant(p, 0)["participantId"].(string)}
+		return about{ids: ids, status: status, body: body}
+	}
+}
+
+var tokenRows = map[string]tokenRow{
+	"POST /api/v1/signing/busy-signal": {account.ScopeSignatures, always(http.StatusOK, nil)},
+	"POST /api/v1/signing": {account.ScopeSignatures, func(c *client) about {
+		signal := c.signal()
+		return about{body: startBody(idpSim).with(fields{"busySignal.id": signal}), inBody: signal, status: http.StatusOK}
+	}},
+	"GET /api/v1/signing/{pollingId}": {account.ScopeSignatures, func(c *client) about {
+		return about{ids: map[string]string{"pollingId": c.begin(startBody(idpSim))}, status: http.StatusOK}
+	}},
+
+	"POST /api/v1/portal/signing-processes":                                       {account.ScopePortalWrite, always(http.StatusCreated, draft)},
+	"GET /api/v1/portal/signing-processes":                                        {account.ScopePortalRead, always(http.StatusOK, nil)},
+	"GET /api/v1/portal/signing-processes/{signingProcessId}":                     {account.ScopePortalRead, ofProcess(http.StatusOK, nil)},
+	"GET /api/v1/portal/signing-processes/{signingProcessId}/document":            {account.ScopePortalRead, ofProcess(http.StatusOK, nil)},
+	"DELETE /api/v1/portal/signing-processes/{signingProcessId}":                  {account.ScopePortalWrite, ofProcess(http.StatusNoContent, nil)},
+	"POST " + answers + "{signingProcessId}/participants/{participantId}/decline": {account.ScopePortalWrite, ofProcess(http.StatusNoContent, fields{"reason": "No."})},
+	"POST " + answers + "{signingProcessId}/participants/{participantId}/sign": {account.ScopePortalWrite, func(c *client) about {
+		a := ofProcess(http.StatusNoContent, nil)(c)
+		a.inBody = c.user(fields{"fullName": "Jón Þórsson", "kennitala": "0202025559", "phone": "5550102"})
+		a.body = fields{"sandboxUserId": a.inBody}
+		return a
+	}},
+
+	"GET /api/v1/portal/webhooks":                            {account.ScopePortalRead, always(http.StatusOK, nil)},
+	"POST /api/v1/portal/webhooks":                           {account.ScopePortalWrite, always(http.StatusCreated, newHook("https://hooks.example/"))},
+	"GET /api/v1/portal/webhooks/{subscriptionId}":           {account.ScopePortalRead, ofHook(http.StatusOK, nil)},
+	"PUT /api/v1/portal/webhooks/{subscriptionId}":           {account.ScopePortalWrite, ofHook(http.StatusOK, fields{"eventTypes": []string{"participant.signed"}})},
+	"DELETE /api/v1/portal/webhooks/{subscriptionId}":        {account.ScopePortalWrite, ofHook(http.StatusNoContent, nil)},
+	"POST /api/v1/portal/webhooks/{subscriptionId}/activate": {account.ScopePortalWrite, ofHook(http.StatusOK, nil)},
+	"POST /api/v1/portal/webhooks/{subscriptionId}/test":     {account.ScopePortalWrite, ofHook(http.StatusNoContent, nil)},
+
+	"GET " + users:  {"", always(http.StatusOK, nil)},
+	"POST " + users: {"", always(http.StatusOK, fields{"fullName": "Anna", "kennitala": "0303035559", "phone": "5550103"})},
+	"PUT " + users + "/{uuid}": {"", func(c *client) about {
+		id := c.user(fields{"fullName": "Björg", "kennitala": "0404045559", "phone": "5550104"})
+		return about{ids: map[string]string{"uuid": id}, body: fields{"fullName": "Björg Þórsdóttir"}, status: http.StatusNoContent}
+	}},
+}
+
+// clientRow is an endpoint that takes a client's secret.
+type clientRow struct {
+	parameters func(*client) map[string]string
+	// another are the parameters of the stranger's who asks about a token; nil: it is about none.
+	another func(w crowd, token string) url.Values
+}
+
+var clientRows = map[string]clientRow{
+	"POST " + tokens: {parameters: func(*client) map[string]string { return map[string]string{"grant_type": "client_credentials"} }},
+	"POST " + revocation: {
+		parameters: func(c *client) map[string]string { return map[string]string{"token": "none"} },
+		another:    func(w crowd, token string) url.Values { return w.stranger.own("token", token) },
+	},
+}
+
+// openRow is an endpoint that takes no token.
+type openRow struct {
+	kind, body string
+	varies     bool // it tells the time
+}
+
+var openRows = map[string]openRow{
+	"GET /.well-known/oauth-authorization-server": {},
+	"GET /.well-known/sandbox-root.pem":           {},
+	"GET /.well-known/webhook-key.pub":            {},
+	"GET /crl":                                    {varies: true},
+	"GET /crl/root":                               {varies: true},
+	"GET /issuers.p7c":                            {},
+	"GET /ocsp/{request}":                         {},
+	"POST /ocsp":                                  {kind: "application/ocsp-request", body: "none"},
+	"POST /tsa":                                   {kind: "application/timestamp-query", body: "none"},
+	"GET /healthz":                                {},
+	"GET /readyz":                                 {},
+	"GET /openapi.json":                           {},
+	"GET /problems/{name}":                        {},
+}
+
+// rows are the endpoints that have one.
+func rows() []string {
+	return slices.Concat(slices.Collect(maps.Keys(tokenRows)), slices.Collect(maps.Keys(clientRows)), slices.Collect(maps.Keys(openRows)))
+}
+
+// tryOpen tries an endpoint that takes no token: whatever is sent as one changes nothing.
+func (w crowd) tryOpen(method, template string, row openRow) {
+	ask := func(token string) answer {
+		var body any
+		if row.body != "" {
+			body = row.body
+		}
+		r := w.request(method, strings.NewReplacer("{name}", "not-found", "{request}", "MAA=").Replace(template), body)
+		r.Header.Del("Authorization")
+		if token != "" {
+			r.Header.Set("Authorization", "Bearer "+token)
+		}
+		if row.kind != "" {
+			r.Header.Set("Content-Type", row.kind)
+		}
+		return w.send(r)
+	}
+	without := ask("")
+	diff(w.T, "status", http.StatusOK, without.status)
+	for _, token := range []string{w.token, w.expired, w.from.token, "garbage"} {
+		with := ask(token)
+		diff(w.T, "status", without.status, with.status)
+		diff(w.T, "Content-Type", without.header.Get("Content-Type"), with.header.Get("Content-Type"))
+		if !row.varies {
+			diff(w.T, "body", string(without.body), string(with.body))
+		}
+	}
+}
+
+// tryClients tries an endpoint that clients prove themselves at with their secrets. Who does not is
+// answered the same whether there is such a client or not.
+func (w crowd) tryClients(path string, row clientRow) {
+	proving := func(id, secret string) url.Values {
+		parameters := url.Values{}
+		for name, value := range row.parameters(w.client) {
+			parameters.Set(name, value)
+		}
+		if id != "" {
+			parameters.Set("client_id", id)
+			parameters.Set("client_secret", secret)
+		}
+		return parameters
+	}
+	ask := func(token string, parameters url.Values) answer {
+		r := w.request(http.MethodPost, path, parameters.Encode())
+		r.Header.Set("Content-Type", formType)
+		r.Header.Del("Authorization")
+		if token != "" {
+			r.Header.Set("Authorization", "Bearer "+token)
+		}
+		return w.send(r)
+	}
+	known := ask("", proving(w.id, "garbage"))
+	for name, a := range map[string]answer{
+		"no client":                    ask("", proving("", "")),
+		"a token in its place":         ask(w.token, proving("", "")),
+		"garbage":                      ask("", proving("garbage", "garbage")),
+		"a wrong secret":               known,
+		"another client's secret":      ask("", proving(w.id, w.stranger.secret)),
+		"another environment's client": ask("", proving(w.from.id, w.from.secret)),
+	} {
+		w.Run(name, func(t *testing.T) {
+			w.client.in(t).wantOAuthError(a, http.StatusUnauthorized, "invalid_client")
+			if name != "no client" && name != "a token in its place" {
+				diff(t, "body", string(known.body), string(a.body))
+				diff(t, "header", known.fixedHeader(), a.fixedHeader())
+			}
+		})
+	}
+	if row.another != nil {
+		theirs, nobodys := ask("", row.another(w, w.token)), ask("", row.another(w, "garbage"))
+		diff(w.T, "status", nobodys.status, theirs.status)
+		diff(w.T, "body", string(nobodys.body), string(theirs.body))
+		diff(w.T, "header", nobodys.fixedHeader(), theirs.fixedHeader())
+		diff(w.T, "status of a call with the token", http.StatusOK, w.call(http.MethodGet, webhooks, nil).status)
+	}
+	diff(w.T, "status of the owner's", http.StatusOK, ask("", proving(w.id, w.secret)).status)
+}
+
+// tryNotification tries the endpoint of the identity provider's news, which has secrets of its own: to who
+// does not know one, each conversation is like one that there is not.
+func (w crowd) tryNotification() {
+	w.refuses(w.as("", http.MethodPost, httpapi.NotificationPath, "one"), http.StatusUnauthorized, "Unauthorized", "")
+	nobodys := w.as("garbage", http.MethodPost, httpapi.NotificationPath, "another")
+	w.wantProblem(nobodys, http.StatusNotFound, "Not found")
+	for _, token := range []string{"garbage", w.token, w.expired, w.from.token} {
+		a := w.as(token, http.MethodPost, httpapi.NotificationPath, "one")
+		diff(w.T, "status", nobodys.status, a.status)
+		diff(w.T, "body", string(nobodys.body), string(a.body))
+		diff(w.T, "header", nobodys.fixedHeader(), a.fixedHeader())
+	}
+}
+
+// learnsNothing calls for another account. What the call is about is like what does not exist, to the byte;
+// where it is about nothing there is, a list is empty, and what is made is the caller's own.
+func (c *client) learnsNothing(method, template string, a about) {
+	c.Helper()
+	theirs := c.call(method, a.path(template), a.body)
+	if a.isNew() {
+		if method == http.MethodGet {
+			empty := object{"items": []any{}}
+			if template == processesPath { // which is paged
+				empty["next"] = nil
+			}
+			c.want(theirs, http.StatusOK, empty)
+		} else if theirs.status != a.status {
+			c.Errorf("status %d, want %d: %.300s", theirs.status, a.status, theirs.body)
+		}
+		return
+	}
+	for _, id := range []string{"1", "%00", "%ff", strings.Repeat("a", 10_000)} {
+		if len(a.ids) > 0 {
+			c.wantProblem(c.call(method, a.with(id).path(template), a.body), http.StatusNotFound, "Not found")
+		}
+	}
+	b := a.ofNobody(c.T)
+	nobodys := c.call(method, b.path(template), b.body)
+	c.wantProblem(theirs, http.StatusNotFound, "Not found")
+	diff(c.T, "body", string(nobodys.body), string(theirs.body))
+	diff(c.T, "header", nobodys.fixedHeader(), theirs.fixedHeader())
+	for _, id := range a.all() {
+		if strings.Contains(string(theirs.body), id) {
+			c.Errorf("the answer names %s: %s", id, theirs.body)
+		}
+	}
+}
+
+// fixedHeader is the header without the time.
+func (a answer) fixedHeader() http.Header {
+	h := a.header.Clone()
+	h.Del("Date")
+	return h
 }

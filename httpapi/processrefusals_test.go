@@ -2,15 +2,19 @@ package httpapi_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/innsigli/innsigli/account"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	"github.com/innsigli/innsigli/portal"
 )
 
 // openPage is encrypted, and opens without a password.
@@ -186,4 +190,105 @@ func TestPageThatCannotBeDrawn(t *testing.T) {
 	a = c.start(startBody(idpApp).with(inImage(fields{"alignment": "TopLeft", "positioning": "Auto"})))
 	c.wantProblem(a, http.StatusBadRequest, "No free signature slot")
 	diff(t, "detail", "The page could not be drawn to find a free place.", c.object(a)["detail"])
+}
+
+// wantRefused checks that a body creates nothing, and that these fields are why.
+func (c *client) wantRefused(body any, paths ...string) {
+	c.Helper()
+	c.wantInvalid(c.create(body), paths...)
+	c.wantNothing()
+}
+
+// wantNothing checks that nothing is kept of what was refused.
+func (c *client) wantNothing() {
+	c.Helper()
+	c.wantDocuments(0)
+	for p, err := range c.store.AllProcesses(c.Context()) {
+		c.Fatalf("there is process %s, %v", p.ID, err)
+	}
+	if stored, err := c.accounts.Account(c.Context(), c.account); err != nil || stored.Stored != 0 {
+		c.Errorf("%d bytes are counted, %v", stored.Stored, err)
+	}
+}
+
+// spec 1.3 and 4.1: all the faulty fields are in one answer, whoever finds them, and
+// each has one sentence.
+func TestSeveralFaultsOfAProcess(t *testing.T) {
+	t.Parallel()
+	c := start(t, empty).sender(t)
+	for name, test := range map[string]struct {
+		sent  fields
+		paths []string
+	}{
+		"one of each": {
+			draft.with(fields{"file.name": "contract", "file.contentBase64": "?", "signatureLocation": "Middle", "signaturePage": "2", "participants": []any{
+				invitee.with(fields{"name": 5, "phoneNumber": "+354"}), 7, reader.with(fields{"email": "none", "kennitala": "1"}), invitee.with(fields{"role": "Approver"}),
+			}}),
+			[]string{"file.name", "file.contentBase64", "signatureLocation", "signaturePage", "participants[0].name", "participants[0].phoneNumber", "participants[1]", "participants[2].email", "participants[2].kennitala", "participants[3].email", "participants[3].role"},
+		},
+		"nothing":                                 {fields{"file.name": absent{}, "file.contentBase64": absent{}, "signatureLocation": absent{}, "participants": absent{}}, []string{"file", "participants", "signatureLocation"}},
+		"a participant without members":           {of(invitee, fields{}), []string{"participants[1].name", "participants[1].email", "participants[1].role"}},
+		"two participants with one address":       {of(invitee, reader, reader.with(fields{"email": "SIGRUN@Example.is"})), []string{"participants[2].email"}},
+		"a list without a signer, and an element": {of(reader.with(fields{"name": " "})), []string{"participants", "participants[0].name"}},
+		"types and values":                        {of(invitee.with(fields{"email": "none", "kennitala": 5})).with(fields{"file.name": 5, "signaturePage": 1.5}), []string{"file.name", "signaturePage", "participants[0].email", "participants[0].kennitala"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := c.in(t)
+			a := c.call(http.MethodPost, processes, test.sent)
+			c.wantInvalid(a, slices.Clone(test.paths)...)
+			for path, messages := range c.object(a)["errors"].(object) {
+				if said := messages.([]any); len(said) != 1 {
+					t.Errorf("of %s is said: %v", path, said)
+				}
+			}
+			c.wantNothing()
+		})
+	}
+	t.Run("a body of 9000 participants", func(t *testing.T) {
+		c.in(t).wantRefused(`{"participants":[`+strings.Repeat("{},", 9000)+`{}]}`, "participants", "file", "signatureLocation")
+	})
+	t.Run("a body of 10001 values", func(t *testing.T) {
+		c.in(t).wantRefused(`{"participants":[`+strings.Repeat("{},", 10_000)+`{}]}`, "$")
+	})
+	diff(t, "limit", 100, portal.MaxParticipants)
+}
+
+// spec 4.1: the limits of lists and pages at the last value that is allowed, and other forms of a body. TestEveryField has
+// the limits of single fields, TestRefusedProcess what is refused beyond.
+func TestLastAllowedValuesOfAProcess(t *testing.T) {
+	t.Parallel()
+	c := start(t, empty).sender(t)
+	crowd := append(signers(1), make([]fields, 99)...)
+	for i := range 99 {
+		crowd[i+1] = reader.with(fields{"email": strings.Repeat("b", i+1) + "@example.is"})
+	}
+	two := pdftest.Build(pdftest.Options{Pages: 2})
+	for name, body := range map[string]any{
+		"100 participants":          of(crowd...),
+		"as many signers as stamps": of(signers(stampsOnA4)...),
+		"page 1.0":                  `{"signaturePage":1.0,` + written(t, draft)[1:],
+		"the last page":             draft.with(fields{"signaturePage": 2, "file.contentBase64": two}),
+		"an unknown member":         of(invitee.with(fields{"Kennitala": 5, "status": "Completed"})).with(fields{"status": "Completed", "file.size": 7}),
+		"the content first":         `{"file":{"contentBase64":` + written(t, page) + `,"name":"a.pdf"},"participants":[{"role":"Signer","email":"a@b.is","name":"A"}],"signatureLocation":"TopRight"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := c.in(t)
+			made := c.made(body)
+			c.want(c.call(http.MethodDelete, pathOf(made), nil), http.StatusNoContent, nil)
+			c.wantNothing()
+		})
+	}
+}
+
+// stampsOnA4 is how many stamps an empty page has room for.
+const stampsOnA4 = 56
+
+// written is a value in JSON.
+func written(t *testing.T, v any) string {
+	t.Helper()
+	encoded, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(encoded)
 }

@@ -6,10 +6,7 @@ import (
 	"image"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"testing"
-
-	"github.com/google/uuid"
 
 	"github.com/innsigli/innsigli/httpapi"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
@@ -112,16 +109,5 @@ func TestClientThatHangsUpWhileItsProcessIsMade(t *testing.T) {
 	c.wantNothing()
 	if _, err := c.store.Processes().Key(t.Context(), c.id, "the contract"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("the key: %v", err)
-	}
-}
-
-// Where there are no processes, their paths do not exist.
-func TestServerWithoutProcesses(t *testing.T) {
-	t.Parallel()
-	handler := httpapi.New(httpapi.Config{})
-	for _, path := range []string{processes, processes + "/" + uuid.NewString(), answers + uuid.NewString() + "/participants/" + uuid.NewString() + "/sign"} {
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, nil))
-		diff(t, path, http.StatusNotFound, w.Code)
 	}
 }

@@ -1,15 +1,24 @@
 package httpapi_test
 
 import (
+	"context"
 	"encoding/hex"
+	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/httpapi"
+	"github.com/innsigli/innsigli/webhook"
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
@@ -128,31 +137,6 @@ func TestWebhookSecretIsShownOnce(t *testing.T) {
 	diff(t, "list of another account", []any{}, s.portal(t).listedHooks())
 }
 
-// spec 1.5, 1.7 and 5.1: what is not yours does not exist.
-func TestWebhookThatIsNotYours(t *testing.T) {
-	t.Parallel()
-	s := start(t, wiring{})
-	c, other := s.portal(t), s.portal(t)
-	id := other.subscribe("https://hooks.example/")
-	for name, path := range map[string]string{
-		"another account's": id, "unknown": uuid.NewString(), "no UUID": "1", "a zero byte": "%00", "no UTF-8": "%ff", "long": strings.Repeat("a", 40_000),
-	} {
-		t.Run(name, func(t *testing.T) {
-			c := c.in(t)
-			for _, call := range []struct {
-				method, path string
-				body         any
-			}{
-				{http.MethodGet, "", nil}, {http.MethodPut, "", fields{}}, {http.MethodPut, "", fields{"isActive": true}}, {http.MethodDelete, "", nil},
-				{http.MethodPost, "/activate", nil}, {http.MethodPost, "/test", nil},
-			} {
-				c.wantProblem(c.call(call.method, webhooks+"/"+path+call.path, call.body), http.StatusNotFound, "Not found")
-			}
-		})
-	}
-	diff(t, "subscriptions of the owner", 1, len(other.listedHooks()))
-}
-
 // spec 5.1: deleted permanently.
 func TestWebhookIsDeleted(t *testing.T) {
 	t.Parallel()
@@ -191,5 +175,325 @@ func TestWebhookKeyIsPublished(t *testing.T) {
 				t.Errorf("%q", one)
 			}
 		})
+	}
+}
+
+// change makes a PUT and returns the subscription after it.
+func (c *client) change(id string, body any) object {
+	c.Helper()
+	a := c.call(http.MethodPut, webhooks+"/"+id, body)
+	if a.status != http.StatusOK {
+		c.Fatalf("status %d: %s", a.status, a.body)
+	}
+	return c.object(a)
+}
+
+// spec 1.1 and 5.1: only the fields to change.
+func TestWebhookIsChanged(t *testing.T) {
+	t.Parallel()
+	before := newHook("https://hooks.example/before")
+	for name, test := range map[string]struct {
+		sent    any
+		changed object
+	}{
+		"nothing":                        {fields{}, object{}},
+		"null":                           {fields{"url": nil, "eventTypes": nil, "isActive": nil}, object{}},
+		"the values it has":              {before, object{}},
+		"white space is no URL":          {fields{"url": " "}, object{}},
+		"url":                            {fields{"url": "https://hooks.example/after"}, object{"url": "https://hooks.example/after"}},
+		"event types":                    {fields{"eventTypes": []string{"participant.signed", "participant.signed"}}, object{"eventTypes": []any{"participant.signed"}}},
+		"switched off, which it is":      {fields{"isActive": false}, object{}},
+		"all":                            {fields{"url": "https://hooks.example/after", "eventTypes": []string{"participant.declined"}, "isActive": false}, object{"url": "https://hooks.example/after", "eventTypes": []any{"participant.declined"}}},
+		"members that are not asked for": {`{"id":1,"secret":"mine","deactivatedReason":"None"}`, object{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, wiring{}, func(t *testing.T, s *server) {
+				c := s.portal(t)
+				want := c.created(before)
+				delete(want, "secret")
+				time.Sleep(2 * time.Millisecond) // that is what updatedAt can tell apart
+				got := c.change(want["id"].(string), test.sent)
+				if len(test.changed) > 0 {
+					if got["updatedAt"].(string) <= want["updatedAt"].(string) {
+						t.Errorf("updatedAt is %v, and was %v", got["updatedAt"], want["updatedAt"])
+					}
+					want["updatedAt"] = got["updatedAt"]
+				}
+				for member, value := range test.changed {
+					want[member] = value
+				}
+				diff(t, "after the change", want, got)
+				diff(t, "read later", want, c.hook(want["id"].(string)))
+			})
+		})
+	}
+}
+
+// spec 5.1: activation is done only with the activate call, and nothing else of the
+// change is done (spec 5.1).
+func TestWebhookIsNotActivatedByAChange(t *testing.T) {
+	t.Parallel()
+	c := start(t, wiring{}).portal(t)
+	id := c.subscribe("https://hooks.example/")
+	want := c.hook(id)
+	for _, sent := range []fields{{"isActive": true}, {"isActive": true, "url": "https://hooks.example/after", "eventTypes": []string{"participant.signed"}}} {
+		c.wantProblem(c.call(http.MethodPut, webhooks+"/"+id, sent), http.StatusUnprocessableEntity, "Activation has a call of its own")
+		diff(t, "subscription", want, c.hook(id))
+	}
+}
+
+// TestFaultyWebhooks checks that one answer names all faulty fields, with one message each, and that nothing is stored (spec
+// 5.1). TestEveryField has each field by itself.
+func TestFaultyWebhooks(t *testing.T) {
+	t.Parallel()
+	c := start(t, wiring{}).portal(t)
+	id := c.subscribe("https://hooks.example/")
+	before, good := c.listedHooks(), newHook("https://hooks.example/other")
+	const url, types = "url", "eventTypes"
+	for name, test := range map[string]struct {
+		sent  fields
+		paths []string
+	}{
+		"an element":                      {fields{types: []string{"process.completed", "process.expired"}}, []string{"eventTypes[1]"}},
+		"elements of other types":         {fields{types: []any{1, nil, "process.completed", []int{}}}, []string{"eventTypes[0]", "eventTypes[1]", "eventTypes[3]"}},
+		"wrong types":                     {fields{url: 5, types: object{}}, []string{url, types}},
+		"a wrong type beside a bad value": {fields{url: true, types: []any{"process.expired", 7}}, []string{url, "eventTypes[0]", "eventTypes[1]"}},
+		"a bad value beside a wrong type": {fields{url: "https://localhost/", types: 7}, []string{url, types}},
+		"two bad values":                  {fields{url: "https://10.0.0.1/", types: []string{"x"}}, []string{url, "eventTypes[0]"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := c.in(t)
+			a := c.call(http.MethodPost, webhooks, good.with(test.sent))
+			c.wantInvalid(a, slices.Clone(test.paths)...)
+			for path, messages := range c.object(a)["errors"].(object) {
+				if len(messages.([]any)) != 1 {
+					t.Errorf("the messages about %s are %v", path, messages)
+				}
+			}
+			c.wantInvalid(c.call(http.MethodPut, webhooks+"/"+id, test.sent), slices.Clone(test.paths)...)
+			c.wantInvalid(c.call(http.MethodPut, webhooks+"/"+id, good.with(test.sent).with(fields{"isActive": "no"})), append([]string{"isActive"}, test.paths...)...)
+		})
+	}
+	c.wantInvalid(c.call(http.MethodPost, webhooks, fields{}), url, types)
+	for _, call := range []struct{ method, path string }{{http.MethodPost, webhooks}, {http.MethodPut, webhooks + "/" + id}} {
+		c.wantInvalid(c.call(call.method, call.path, ""), "$")
+	}
+	diff(t, "list after refusals", before, c.listedHooks())
+}
+
+// endpoint is a subscriber's, which verifies what it gets.
+type endpoint struct {
+	*httptest.Server
+	key              atomic.Pointer[webhook.Key]
+	signed, unsigned atomic.Int32 // what it answers to requests that verify, and to others
+	meanwhile        atomic.Pointer[func()]
+	received         atomic.Int32
+}
+
+func newEndpoint(t *testing.T) *endpoint {
+	t.Helper()
+	e := new(endpoint)
+	e.answers(http.StatusNoContent, http.StatusUnauthorized)
+	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e.received.Add(1)
+		if do := e.meanwhile.Swap(nil); do != nil {
+			(*do)()
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		status := &e.unsigned
+		if webhook.Verify(r.Header, body, *e.key.Load()) == nil {
+			status = &e.signed
+		}
+		w.WriteHeader(int(status.Load()))
+	}))
+	t.Cleanup(e.Close)
+	return e
+}
+
+func (e *endpoint) answers(signed, unsigned int32) {
+	e.signed.Store(signed)
+	e.unsigned.Store(unsigned)
+}
+
+// subscribed is a subscription to the endpoint, which gets its secret.
+func (c *client) subscribed(e *endpoint) (id string) {
+	c.Helper()
+	made := c.created(newHook(e.URL))
+	secret, err := hex.DecodeString(made["secret"].(string))
+	if err != nil {
+		c.Fatal(err)
+	}
+	key := webhook.Secret(secret)
+	e.key.Store(&key)
+	return made["id"].(string)
+}
+
+func (c *client) activate(id string) answer {
+	c.Helper()
+	return c.call(http.MethodPost, webhooks+"/"+id+"/activate", nil)
+}
+
+// wantFailedCheck checks the 422 of an activation (spec 5.3).
+func (c *client) wantFailedCheck(a answer, check string) {
+	c.Helper()
+	diff(c.T, "Content-Type", problemType, a.header.Get("Content-Type"))
+	detail, _ := c.object(a)["detail"].(string)
+	if detail == "" {
+		c.Errorf("no detail: %s", a.body)
+	}
+	c.want(a, http.StatusUnprocessableEntity, object{
+		"type": c.url + "/problems/activation-failed", "title": "Activation failed", "status": 422, "detail": detail, "failedCheck": check,
+	})
+}
+
+// spec 5.1 and 5.3: from inactive to active and back, with the reason why.
+func TestWebhookLife(t *testing.T) {
+	t.Parallel()
+	c := start(t, trial).portal(t)
+	e := newEndpoint(t)
+	id := c.subscribed(e)
+	want := func(what string, got object, active bool, reason any) {
+		t.Helper()
+		if got["isActive"] != active || got["deactivatedReason"] != reason {
+			t.Errorf("%s: active %v, %v; want %v, %v", what, got["isActive"], got["deactivatedReason"], active, reason)
+		}
+		diff(t, "read after "+what, got, c.hook(id))
+		if _, shown := got["secret"]; shown {
+			t.Errorf("%s: the secret is shown again", what)
+		}
+	}
+	activated := func() object {
+		t.Helper()
+		a := c.activate(id)
+		diff(t, "status", http.StatusOK, a.status)
+		return c.object(a)
+	}
+	want("activation", activated(), true, nil)
+	diff(t, "pings", int32(2), e.received.Load())
+	want("another one", activated(), true, nil)
+	want("a change of what it hears of", c.change(id, fields{"eventTypes": []string{"participant.signed"}}), true, nil)
+	want("a change to the same URL", c.change(id, fields{"url": e.URL}), true, nil)
+	want("switching off", c.change(id, fields{"isActive": false}), false, "SwitchedOff")
+	want("switching off once more", c.change(id, fields{"isActive": false}), false, "SwitchedOff")
+	want("activation after that", activated(), true, nil)
+	want("a new URL", c.change(id, fields{"url": e.URL + "/new"}), false, "UrlChanged")
+	want("activation of that", activated(), true, nil)
+	c.want(c.call(http.MethodDelete, webhooks+"/"+id, nil), http.StatusNoContent, nil)
+}
+
+// spec 5.3: 422 names the check, whether it was inactive, which it
+// stays, or active, which it stays too.
+func TestActivationThatFails(t *testing.T) {
+	t.Parallel()
+	c := start(t, trial).portal(t)
+	e := newEndpoint(t)
+	id := c.subscribed(e)
+	for name, test := range map[string]struct {
+		signed, unsigned int32
+		check            string
+	}{
+		"accepts everything":  {http.StatusOK, http.StatusOK, "UnverifiablePing"},
+		"forbids":             {http.StatusOK, http.StatusForbidden, "UnverifiablePing"},
+		"refuses everything":  {http.StatusUnauthorized, http.StatusUnauthorized, "SignedPing"},
+		"fails":               {http.StatusInternalServerError, http.StatusInternalServerError, "SignedPing"},
+		"redirects":           {http.StatusFound, http.StatusUnauthorized, "SignedPing"},
+		"the wrong way round": {http.StatusUnauthorized, http.StatusOK, "SignedPing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := c.in(t)
+			before := c.hook(id)
+			for _, active := range []bool{false, true} {
+				if active {
+					e.answers(http.StatusNoContent, http.StatusUnauthorized)
+					before = c.object(c.activate(id))
+				}
+				e.answers(test.signed, test.unsigned)
+				c.wantFailedCheck(c.activate(id), test.check)
+				diff(t, "subscription", before, c.hook(id))
+			}
+			c.change(id, fields{"isActive": false})
+		})
+	}
+	e.Close()
+	c.wantFailedCheck(c.activate(id), "Unreachable")
+}
+
+// spec 5.3: 409 when the URL changes meanwhile, and the subscription stays inactive.
+func TestWebhookThatChangesWhileItIsActivated(t *testing.T) {
+	t.Parallel()
+	c := start(t, trial).portal(t)
+	e := newEndpoint(t)
+	for name, test := range map[string]struct {
+		change func(id string)
+		status int
+		title  string
+	}{
+		"another URL":  {func(id string) { c.change(id, fields{"url": e.URL + "/other"}) }, http.StatusConflict, "Subscription was changed"},
+		"switched off": {func(id string) { c.change(id, fields{"isActive": false}) }, http.StatusConflict, "Subscription was changed"},
+		"deleted":      {func(id string) { c.call(http.MethodDelete, webhooks+"/"+id, nil) }, http.StatusNotFound, "Not found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := c.in(t)
+			id := c.subscribed(e)
+			meanwhile := func() { test.change(id) }
+			e.meanwhile.Store(&meanwhile)
+			c.wantProblem(c.activate(id), test.status, test.title)
+			if test.status == http.StatusConflict {
+				diff(t, "active", any(false), c.hook(id)["isActive"])
+			}
+		})
+	}
+	id := c.subscribed(e)
+	same := func() { c.change(id, fields{"url": e.URL, "eventTypes": []string{"participant.signed"}}) }
+	e.meanwhile.Store(&same)
+	after := c.object(c.activate(id))
+	diff(t, "active", any(true), after["isActive"])
+	diff(t, "event types", any([]any{"participant.signed"}), after["eventTypes"])
+}
+
+// spec 5.3: one signed ping, also to a subscription that is inactive.
+func TestWebhookIsTested(t *testing.T) {
+	t.Parallel()
+	c := start(t, trial).portal(t)
+	e := newEndpoint(t)
+	id := c.subscribed(e)
+	for _, body := range []any{nil, "", "{}", " {} "} {
+		c.want(c.call(http.MethodPost, webhooks+"/"+id+"/test", body), http.StatusNoContent, nil)
+	}
+	diff(t, "pings", int32(4), e.received.Load())
+	diff(t, "active", any(false), c.hook(id)["isActive"])
+	diff(t, "status", http.StatusOK, c.call(http.MethodPost, webhooks+"/"+id+"/activate", "{}").status)
+	for _, status := range []int32{http.StatusUnauthorized, http.StatusMovedPermanently, http.StatusGone, http.StatusServiceUnavailable} {
+		e.answers(status, http.StatusUnauthorized)
+		c.wantProblem(c.call(http.MethodPost, webhooks+"/"+id+"/test", nil), http.StatusBadGateway, "Webhook test failed")
+	}
+	e.Close()
+	c.wantProblem(c.call(http.MethodPost, webhooks+"/"+id+"/test", nil), http.StatusBadGateway, "Webhook test failed")
+	diff(t, "active", any(true), c.hook(id)["isActive"])
+}
+
+// crowded are webhooks whose activations and tests come to no turn.
+type crowded struct{ httpapi.Webhooks }
+
+func (crowded) Activate(context.Context, string, string) (delivery.Subscription, error) {
+	return delivery.Subscription{}, fmt.Errorf("activating: %w", delivery.ErrTooManyCalls)
+}
+
+func (crowded) Test(context.Context, string, string) error {
+	return fmt.Errorf("testing: %w", delivery.ErrTooManyCalls)
+}
+
+// RFC 6585 4: 429 with the time to wait, and nobody has failed.
+func TestActivationsThatGetNoTurn(t *testing.T) {
+	t.Parallel()
+	c := start(t, wiring{hooks: func(all httpapi.Webhooks) httpapi.Webhooks { return crowded{all} }}).portal(t)
+	id := c.subscribe("https://hooks.example/")
+	for _, call := range []string{"/activate", "/test"} {
+		a := c.call(http.MethodPost, webhooks+"/"+id+call, nil)
+		c.wantProblem(a, http.StatusTooManyRequests, "Too many activations and tests")
+		diff(t, "Retry-After", "30", a.header.Get("Retry-After"))
 	}
 }

@@ -82,33 +82,6 @@ func TestSecondSignerOfXML(t *testing.T) {
 	}
 }
 
-// spec 3.10: XML that is not well-formed starts, and fails at a poll.
-func TestXMLThatCannotBeSigned(t *testing.T) {
-	t.Parallel()
-	c := start(t, wiring{}).signer(t)
-	c.user(person)
-	for name, content := range map[string]string{
-		"not well-formed": "<order><to></order>", "not XML": "This is no XML.", "a PDF": string(page),
-		"DOCTYPE": "<!DOCTYPE order><order/>", "an unknown prefix": "<o:order/>", "a signature alone": `<Signature xmlns="http://www.w3.org/2000/09/xmldsig#"/>`,
-		"a megabyte of nothing": string(make([]byte, 1<<20)),
-	} {
-		for _, method := range methods {
-			t.Run(name+" "+method, func(t *testing.T) {
-				c := c.in(t)
-				id := c.begin(xmlBody(method, []byte(content)))
-				a := c.poll(id)
-				if bytes.Contains(a.body, []byte("AuthorizationPending")) {
-					a = c.poll(id)
-				}
-				c.wantFailure(a, unreadable)
-				c.leaksNothing(a, xmlBody(method, []byte(content)))
-				c.wantFinished(id)
-				c.wantDocuments(0)
-			})
-		}
-	}
-}
-
 // XML comes in UTF-16 too, and stays so.
 func TestXMLInUTF16(t *testing.T) {
 	t.Parallel()

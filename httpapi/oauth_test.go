@@ -1,14 +1,20 @@
 package httpapi_test
 
 import (
+	"bufio"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/httpapi"
 )
 
 const tokens = "/api/v1/auth/token"
@@ -229,4 +235,177 @@ func TestTokenIsRefused(t *testing.T) {
 		}
 		c.wantOAuthError(c.send(form("client_secret", strings.Repeat("x", 15<<10))), http.StatusUnauthorized, "invalid_client")
 	})
+}
+
+const revocation = "/api/v1/auth/revoke"
+
+// revoke asks for the end of a token with a form.
+func (c *client) revoke(parameters url.Values) answer {
+	c.Helper()
+	r := c.request(http.MethodPost, revocation, parameters.Encode())
+	r.Header.Del("Authorization")
+	r.Header.Set("Content-Type", formType)
+	return c.send(r)
+}
+
+// own are the client's credentials, with some parameters more.
+func (c *client) own(more ...string) url.Values {
+	v := url.Values{"client_id": {c.id}, "client_secret": {c.secret}}
+	for i := 0; i < len(more); i += 2 {
+		v.Add(more[i], more[i+1])
+	}
+	return v
+}
+
+// RFC 7009 2.1 and 2.2: what is revoked is no token any more, and what was none is no error. There is
+// nothing in the answer.
+func TestTokenIsRevoked(t *testing.T) {
+	t.Parallel()
+	c := start(t, wiring{}).client(t, account.Scopes()...)
+	basic := func(kind, body string) answer {
+		r := c.request(http.MethodPost, revocation, body)
+		r.SetBasicAuth(c.id, c.secret)
+		r.Header.Set("Content-Type", kind)
+		return c.send(r)
+	}
+	for name, revoke := range map[string]func(token string) answer{
+		"in a form":       func(token string) answer { return c.revoke(c.own("token", token)) },
+		"with Basic":      func(token string) answer { return basic(formType, "token="+token) },
+		"in JSON":         func(token string) answer { return basic("application/json", `{"token":"`+token+`"}`) },
+		"with a hint":     func(token string) answer { return c.revoke(c.own("token", token, "token_type_hint", "access_token")) },
+		"a wrong hint":    func(token string) answer { return c.revoke(c.own("token", token, "token_type_hint", "refresh_token")) },
+		"an unknown hint": func(token string) answer { return c.revoke(c.own("token", token, "token_type_hint", "?", "x", "y")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := c.in(t)
+			c.login()
+			other := c.token
+			c.login()
+			for range 2 {
+				a := revoke(c.token)
+				c.want(a, http.StatusOK, nil)
+				diff(t, "Pragma", "no-cache", a.header.Get("Pragma"))
+				c.wantProblem(c.call(http.MethodGet, users, nil), http.StatusUnauthorized, "Unauthorized")
+			}
+			c.token = other
+			c.listed()
+		})
+	}
+}
+
+func TestRevocationIsRefused(t *testing.T) {
+	t.Parallel()
+	s := start(t, wiring{})
+	c := s.client(t, account.Scopes()...)
+	colleague, stranger := c.colleague(), s.client(t)
+	authorized := func(header string) answer {
+		r := c.request(http.MethodPost, revocation, "token="+c.token)
+		r.Header.Set("Authorization", header)
+		r.Header.Set("Content-Type", formType)
+		return c.send(r)
+	}
+	for name, test := range map[string]struct {
+		answer answer
+		status int
+		code   string
+	}{
+		"no client":           {c.revoke(url.Values{"token": {c.token}}), 401, "invalid_client"},
+		"a wrong secret":      {c.revoke(url.Values{"token": {c.token}, "client_id": {c.id}, "client_secret": {"wrong"}}), 401, "invalid_client"},
+		"an unknown client":   {c.revoke(url.Values{"token": {c.token}, "client_id": {"nobody"}, "client_secret": {c.secret}}), 401, "invalid_client"},
+		"the token alone":     {authorized("Bearer " + c.token), 401, "invalid_client"},
+		"no token":            {c.revoke(c.own()), 400, "invalid_request"},
+		"token without value": {c.revoke(c.own("token", "")), 400, "invalid_request"},
+		"two tokens":          {c.revoke(c.own("token", c.token, "token", c.token)), 400, "invalid_request"},
+		"a colleague's token": {colleague.revoke(colleague.own("token", c.token)), 400, "unauthorized_client"},
+	} {
+		t.Run(name, func(t *testing.T) { c.in(t).wantOAuthError(test.answer, test.status, test.code) })
+	}
+	for _, token := range []string{c.token, "none"} { // spec 1.7: another account's is like none
+		c.want(stranger.revoke(stranger.own("token", token)), http.StatusOK, nil)
+	}
+	c.listed()
+}
+
+// RFC 6749 5.2: a request that did not come whole is answered as every other that is none.
+func TestParametersThatBreakOff(t *testing.T) {
+	t.Parallel()
+	c := start(t, wiring{}).client(t)
+	for _, path := range []string{"/api/v1/auth/token", "/api/v1/auth/revoke"} {
+		for kind, body := range map[string]string{formType: "grant_type=client_credentials", "application/json": `{"grant_type":`} {
+			t.Run(path+" "+kind, func(t *testing.T) {
+				c := c.in(t)
+				c.wantOAuthError(c.brokenOff(path, kind, body), http.StatusBadRequest, "invalid_request")
+			})
+		}
+	}
+}
+
+// brokenOff gets the answer to a body that ends a byte early.
+func (c *client) brokenOff(path, kind, body string) answer {
+	c.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(c.url, "http://"))
+	if err != nil {
+		c.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: broken\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", path, kind, len(body)+1, body)
+	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+		c.Fatal(err)
+	}
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		c.Fatal(err)
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return answer{response.StatusCode, response.Header, content}
+}
+
+const metadata = "/.well-known/oauth-authorization-server"
+
+// RFC 8414 2: what is named is there, and does what it is named for.
+func TestMetadata(t *testing.T) {
+	t.Parallel()
+	for name, w := range map[string]wiring{"sandbox": {}, "production": {production: true}} {
+		t.Run(name, func(t *testing.T) {
+			c := start(t, w).client(t)
+			a := c.call(http.MethodGet, metadata, nil)
+			methods := []any{"client_secret_basic", "client_secret_post"}
+			c.want(a, http.StatusOK, object{
+				"issuer":         c.url,
+				"token_endpoint": c.url + tokens, "token_endpoint_auth_methods_supported": methods,
+				"revocation_endpoint": c.url + revocation, "revocation_endpoint_auth_methods_supported": methods,
+				"grant_types_supported": []any{"client_credentials"}, "response_types_supported": []any{},
+				"scopes_supported":      []any{account.ScopeSignatures, account.ScopePortalRead, account.ScopePortalWrite},
+				"service_documentation": c.url + "/reference",
+			})
+			diff(t, "Content-Type", "application/json", a.header.Get("Content-Type"))
+		})
+	}
+}
+
+// RFC 8414 3.1: the path of an issuer goes behind the well-known one, at the root of the host.
+func TestMetadataOfAnIssuerWithAPath(t *testing.T) {
+	t.Parallel()
+	for base, paths := range map[string]map[string]int{
+		"https://sign.example":               {metadata: 200, metadata + "/innsigli": 404, metadata + "/": 404},
+		"https://sign.example/innsigli":      {metadata: 200, metadata + "/innsigli": 200, metadata + "/other": 404},
+		"https://sign.example/a/b{c}%20%7Bd": {metadata: 200, metadata + "/a/b{c}%20%7Bd": 200, metadata + "/a/bx%20%7Bd": 404},
+	} {
+		api := httpapi.New(httpapi.Config{BaseURL: base, Accounts: (*account.Service)(nil)})
+		for path, want := range paths {
+			w := httptest.NewRecorder()
+			api.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+			var got struct{ Issuer string }
+			if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
+				t.Fatal(err)
+			}
+			if w.Code != want || want == 200 && got.Issuer != base {
+				t.Errorf("%s of %s: %d, %s", path, base, w.Code, w.Body)
+			}
+		}
+	}
 }

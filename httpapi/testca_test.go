@@ -226,10 +226,6 @@ func TestSandboxAuthorityRefusals(t *testing.T) {
 	for _, path := range []string{"/crl", "/crl/root", "/issuers.p7c", "/ocsp/MAA="} {
 		c.wantProblem(c.call(http.MethodPost, path, nil), http.StatusMethodNotAllowed, "Method not allowed")
 	}
-	production := start(t, wiring{production: true}).signer(t)
-	for _, path := range []string{"/tsa", "/ocsp", "/ocsp/MAA=", "/crl", "/crl/root", "/issuers.p7c"} {
-		production.wantProblem(production.call(http.MethodGet, path, nil), http.StatusNotFound, "Not found")
-	}
 }
 
 // renew is what a server does for the sandbox's authority as time goes by.

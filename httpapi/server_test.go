@@ -6,9 +6,12 @@ package httpapi_test
 
 import (
 	"context"
+	"flag"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"sync"
@@ -169,7 +172,7 @@ func (s *server) handler(t *testing.T, db *fallible, w wiring) http.Handler {
 		Limits:   w.limits,
 		Address:  addressIn,
 		Failed: func(_ context.Context, err error) {
-			if noRoom := strings.Contains(err.Error(), "as much under way as it takes"); !w.breaks || noRoom { // which is meant
+			if noRoom := strings.Contains(err.Error(), "as many requests as it can"); !w.breaks || noRoom { // which is meant
 				t.Errorf("the server failed: %v", err)
 			}
 		},
@@ -261,4 +264,65 @@ func readAll(t *testing.T, r io.Reader) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// met are all tests. When all have run, it is told which operations and statuses of the documents none
+// of them met. Every operation has to be met with one status at least.
+type met struct{ *testing.M }
+
+func (m met) Run() int {
+	code := m.M.Run()
+	for _, name := range []string{"run", "skip", "list", "fuzz"} {
+		if flag.Lookup("test."+name).Value.String() != "" {
+			return code
+		}
+	}
+	return max(code, untested())
+}
+
+// untested prints what was not met; 1: an operation was not.
+func untested() (code int) {
+	descriptions.mu.Lock()
+	defer descriptions.mu.Unlock()
+	for production, d := range descriptions.of {
+		unseen := d.Unseen()
+		if testing.Verbose() {
+			fmt.Printf("statuses of the document that no test met (production: %v): %s\n", production, strings.Join(unseen, ", "))
+		}
+		for _, id := range d.Unmet() {
+			if !production { // which has what the sandbox has
+				fmt.Printf("no test meets the operation %s\n", id)
+				code = 1
+			}
+		}
+	}
+	return code
+}
+
+// descriptions are the documents of the environments, by which every answer to a test is judged. They
+// are read once: but for the address they are the same on all servers.
+var descriptions struct {
+	mu sync.Mutex
+	of map[bool]*openapitest.Document // by whether it is production's
+}
+
+// described is the document of a server.
+func described(t *testing.T, api http.Handler, w wiring) *openapitest.Document {
+	t.Helper()
+	descriptions.mu.Lock()
+	defer descriptions.mu.Unlock()
+	if d := descriptions.of[w.production]; d != nil {
+		return d
+	}
+	answer := httptest.NewRecorder()
+	api.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/openapi.json", nil))
+	d, err := openapitest.Parse(answer.Body.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if descriptions.of == nil {
+		descriptions.of = make(map[bool]*openapitest.Document)
+	}
+	descriptions.of[w.production] = d
+	return d
 }
