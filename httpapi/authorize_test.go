@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -114,23 +113,4 @@ func TestTokenWithLessThanItsClientMayHave(t *testing.T) {
 	r.SetBasicAuth(c.id, c.secret)
 	c.token = c.member(c.send(r), "access_token")
 	c.wantProblem(c.poll(uuid.NewString()), http.StatusForbidden, "Forbidden")
-}
-
-// spec 2.1: a token is good for 3600 seconds, and for as long as its client
-// is there.
-func TestTokenEnds(t *testing.T) {
-	t.Parallel()
-	bubble(t, wiring{}, func(t *testing.T, s *server) {
-		c := s.signer(t)
-		time.Sleep(time.Hour - time.Second)
-		c.listed()
-		time.Sleep(time.Second)
-		c.wantProblem(c.call(http.MethodGet, users, nil), http.StatusUnauthorized, "Unauthorized")
-		c.login()
-		c.listed()
-		if err := s.accounts.DeleteClient(t.Context(), c.id); err != nil {
-			t.Fatal(err)
-		}
-		c.wantProblem(c.call(http.MethodGet, users, nil), http.StatusUnauthorized, "Unauthorized")
-	})
 }

@@ -146,25 +146,6 @@ func TestBusySignalIsFreeAfterTheEnd(t *testing.T) {
 	})
 }
 
-// spec 3.11: held for at most 5 minutes. The request that held it goes on
-// and, when it ends, frees nothing that another one holds by then.
-func TestBusySignalIsFreeAfterFiveMinutes(t *testing.T) {
-	t.Parallel()
-	bubble(t, wiring{}, func(t *testing.T, s *server) {
-		c, first, second := pair(t, s)
-		one := c.begin(first.with(fields{"busySignal.userId": "one"}))
-		time.Sleep(5*time.Minute - time.Second)
-		c.wantHeld(c.start(second), "one")
-		time.Sleep(time.Second)
-		two := c.begin(second.with(fields{"busySignal.userId": "two"}))
-		c.wantHeld(c.start(first), "two")
-		c.signature(c.signed(c.poll(one)))
-		c.wantHeld(c.start(first), "two")
-		c.signature(c.signed(c.poll(two)))
-		c.sign(first)
-	})
-}
-
 // spec 3.11: the end of polling that frees the signal is also that by
 // ExpiredToken.
 func TestBusySignalIsFreeWhenTheHolderExpires(t *testing.T) {
@@ -178,23 +159,6 @@ func TestBusySignalIsFreeWhenTheHolderExpires(t *testing.T) {
 		c.wantHeld(c.start(body), nil)
 		c.wantFailure(c.poll(id), expired)
 		c.begin(body)
-	})
-}
-
-// spec 3.11: a signal lives a year after its last use.
-func TestBusySignalLivesAYear(t *testing.T) {
-	t.Parallel()
-	bubble(t, wiring{}, func(t *testing.T, s *server) {
-		c, body, _ := pair(t, s)
-		for range 2 {
-			time.Sleep(364 * 24 * time.Hour)
-			c.renew()
-			c.login()
-			c.sign(body)
-		}
-		time.Sleep(366 * 24 * time.Hour)
-		c.login()
-		c.wantProblem(c.start(body), http.StatusNotFound, "Not found")
 	})
 }
 
@@ -235,20 +199,4 @@ func TestOrderOfTheChecks(t *testing.T) {
 		c.wantHeld(c.start(body.with(nobody)), nil)
 	}
 	c.wantDocuments(1)
-}
-
-// spec 3.11: of starts at once one holds the signal.
-func TestStartsAtOnceWithABusySignal(t *testing.T) {
-	t.Parallel()
-	c, body, _ := pair(t, start(t, wiring{}))
-	for range 5 {
-		answers := c.atOnce(6, func() *http.Request { return c.request(http.MethodPost, "/api/v1/signing", body) })
-		diff(t, "statuses", []int{200, 423, 423, 423, 423, 423}, statuses(answers))
-		for _, a := range answers {
-			if a.status == http.StatusOK {
-				c.signature(c.signed(c.poll(c.member(a, "pollingId"))))
-			}
-		}
-	}
-	c.wantDocuments(0)
 }

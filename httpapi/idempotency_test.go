@@ -63,20 +63,6 @@ func TestSameKeyAndBody(t *testing.T) {
 	}
 }
 
-// spec 1.8 and 3.6: clearing what was abandoned does not free the key.
-func TestKeyOfAnAbandonedRequest(t *testing.T) {
-	t.Parallel()
-	bubble(t, wiring{}, func(t *testing.T, s *server) {
-		c := s.signer(t)
-		c.user(person)
-		first := c.startWithKey("the contract", startBody(idpApp))
-		time.Sleep(16 * time.Minute)
-		c.wantSame(first, c.startWithKey("the contract", startBody(idpApp)))
-		c.wantFinished(c.member(first, "pollingId"))
-		c.wantDocuments(0)
-	})
-}
-
 // spec 1.8: the answer that is given again may be a refusal.
 func TestSameKeyAndBodyOfARefusedStart(t *testing.T) {
 	t.Parallel()
@@ -120,22 +106,6 @@ func TestKeyOfAStartThatCreatedNothing(t *testing.T) {
 	c.wantHeld(c.startWithKey("the contract", body), nil)
 	c.signed(c.poll(holder))
 	c.member(c.startWithKey("the contract", body), "pollingId")
-}
-
-// Keys belong to a client: another one, of the same account too, knows nothing of
-// them.
-func TestKeysBelongToAClient(t *testing.T) {
-	t.Parallel()
-	s := start(t, wiring{})
-	c, other := s.signer(t), s.signer(t)
-	c.user(person)
-	other.user(person)
-	ids := map[string]bool{}
-	for _, c := range []*client{c, c.colleague(account.ScopeSignatures), other} {
-		ids[c.member(c.startWithKey("the contract", startBody(idpApp)), "pollingId")] = true
-	}
-	diff(t, "number of requests", 3, len(ids))
-	c.wantDocuments(3)
 }
 
 // spec 1.8: of starts at once with one key, one creates work. The others

@@ -125,14 +125,6 @@ func lower(r *http.Request) *http.Request {
 	return r
 }
 
-// spec 2.1: a client may have no scopes.
-func TestTokenWithoutScopes(t *testing.T) {
-	t.Parallel()
-	c := start(t, wiring{}).client(t)
-	a := c.form(url.Values{"grant_type": {"client_credentials"}, "client_id": {c.id}, "client_secret": {c.secret}})
-	diff(t, "scope", "", c.member(a, "scope"))
-}
-
 // RFC 6749 2.3.1: the id and the secret are form-encoded before they are put into
 // HTTP Basic.
 func TestBasicCredentialsAreFormEncoded(t *testing.T) {

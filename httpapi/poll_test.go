@@ -18,7 +18,6 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/httpapi"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/sandbox"
@@ -243,38 +242,6 @@ func (s *server) createUser(t *testing.T, account string) {
 	if _, err := s.people.Create(t.Context(), account, sandbox.Profile{FullName: &name, Kennitala: &number, Phone: &telephone}); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// spec 3.6, with the interval of 2 seconds: the first poll is never early,
-// later ones may come up to 20 % early, and a poll that comes too early postpones
-// nothing.
-func TestPollsThatComeTooEarly(t *testing.T) {
-	t.Parallel()
-	bubble(t, wiring{production: true}, func(t *testing.T, s *server) {
-		c := s.client(t, account.ScopeSignatures)
-		s.createUser(t, c.account)
-		id := c.begin(startBody(idpApp))
-		c.wantFailure(c.poll(id), pending)
-		c.wantFailure(c.poll(id), slowDown)
-		time.Sleep(1599 * time.Millisecond)
-		c.wantFailure(c.poll(id), slowDown)
-		time.Sleep(time.Millisecond)
-		c.signature(c.signed(c.poll(id)))
-		c.wantFinished(id)
-	})
-}
-
-// spec 3.6: SlowDown never hides or loses a result.
-func TestEarlyPollGetsAResultThatIsThere(t *testing.T) {
-	t.Parallel()
-	bubble(t, wiring{production: true, breaks: true}, func(t *testing.T, s *server) {
-		c := s.client(t, account.ScopeSignatures)
-		s.createUser(t, c.account)
-		id := c.begin(startBody(idpSim))
-		c.cut(id, 1)
-		c.signature(c.signed(c.poll(id)))
-		c.wantFinished(id)
-	})
 }
 
 // spec 3.6: the sandbox knows no SlowDown.

@@ -152,21 +152,6 @@ func TestSignatureInProgress(t *testing.T) {
 	diff(t, "signatures", 2, len(c.signatures(content)))
 }
 
-// spec 4.4: a signature under way ends with its process, and nothing of it remains.
-func TestProcessIsDeletedDuringASignature(t *testing.T) {
-	t.Parallel()
-	c := start(t, empty).sender(t)
-	c.user(person)
-	made := c.made(draft)
-	request := c.begun(made, 0, kennitala)
-	c.want(c.call(http.MethodDelete, pathOf(made), nil), http.StatusNoContent, nil)
-	c.wantNothing()
-	if got, err := c.requests.Drive(t.Context(), request); err == nil && !got.Done {
-		t.Errorf("the request goes on: %+v", got)
-	}
-	c.wantNothing()
-}
-
 // spec 6.4: of several reasons the first one in their order is
 // told: 404, viewer, answered, kennitala, cannot sign now, not waiting, and then 423.
 func TestOrderOfReasonsNotToAnswer(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/innsigli/innsigli/account"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/portal"
@@ -100,70 +99,6 @@ func TestOrderOfRefusals(t *testing.T) {
 		c.wantNothing()
 	}
 	c.wantInvalid(c.create(draft.with(fields{"file.contentBase64": lockedPage, "file.name": 5})), "file.name")
-}
-
-// spec 4.1 and 4.7: without a payment method there are three free signatures.
-// Those are spoken for which processes that wait still need; viewers need none, and the Signing API
-// is never refused.
-func TestFreeSignatures(t *testing.T) {
-	t.Parallel()
-	s := start(t, empty)
-	c := s.client(t, account.Scopes()...)
-	const refused = "Payment method required"
-	user := c.user(person)
-	c.wantProblem(c.create(of(signers(4)...)), http.StatusBadRequest, refused)
-	three := c.made(of(append(signers(3), reader)...))
-	c.wantProblem(c.create(draft), http.StatusBadRequest, refused)
-	c.want(c.declineAs(three, 0, nil), http.StatusNoContent, nil) // of those who wait there are none now
-	two := c.made(of(signers(2)...))
-	c.wantProblem(c.create(of(signers(2)...)), http.StatusBadRequest, refused)
-	c.signedAs(two, 0, user, "Waiting") // one made, one spoken for
-	c.wantProblem(c.create(of(signers(2)...)), http.StatusBadRequest, refused)
-	c.want(c.call(http.MethodDelete, pathOf(two), nil), http.StatusNoContent, nil)
-	c.made(of(signers(2)...))
-	for range 4 {
-		c.signature(c.sign(startBody(idpSim)))
-	}
-	c.wantProblem(c.create(draft), http.StatusBadRequest, refused)
-	if err := s.accounts.SetPaymentMethod(t.Context(), c.account, true); err != nil {
-		t.Fatal(err)
-	}
-	c.made(of(signers(9)...))
-}
-
-// spec 4.1: the quota is for the documents of processes; the last byte of it may be used. What
-// signatures add is never refused.
-func TestStorageQuota(t *testing.T) {
-	t.Parallel()
-	s := start(t, empty)
-	c := s.client(t, account.Scopes()...)
-	user := c.user(person)
-	allow := func(bytes int) {
-		t.Helper()
-		if err := s.accounts.SetQuota(t.Context(), c.account, int64(bytes)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	const refused = "Storage quota exceeded"
-	allow(len(page) - 1)
-	c.wantProblem(c.create(draft), http.StatusBadRequest, refused)
-	c.wantNothing()
-	allow(len(page))
-	made := c.made(draft)
-	c.wantProblem(c.create(draft), http.StatusBadRequest, refused)
-	c.sign(startBody(idpSim)) // its document does not count
-	c.signedAs(made, 0, user, "Completed")
-	_, signed := c.document(made)
-	owner, err := s.accounts.Account(t.Context(), c.account)
-	if err != nil {
-		t.Fatal(err)
-	}
-	diff(t, "bytes that count", int64(len(signed)), owner.Stored)
-	allow(len(signed) + len(page) - 1)
-	c.wantProblem(c.create(draft), http.StatusBadRequest, refused)
-	c.want(c.call(http.MethodDelete, pathOf(made), nil), http.StatusNoContent, nil)
-	c.wantNothing()
-	c.made(draft)
 }
 
 // A page that cannot be drawn for now is asked for again.

@@ -86,28 +86,3 @@ func TestProcessThatIsBeingMade(t *testing.T) {
 	diff(t, "the same process", made, c.process(http.StatusCreated, c.createWithKey("the contract", draft)))
 	c.wantDocuments(1)
 }
-
-// A process that nobody waits for is not made, and its key is free.
-func TestClientThatHangsUpWhileItsProcessIsMade(t *testing.T) {
-	t.Parallel()
-	h := held{begun: make(chan struct{})}
-	c := start(t, wiring{breaks: true, renderer: h}).sender(t)
-	ctx, hangUp := context.WithCancel(t.Context())
-	request := c.request(http.MethodPost, processes, draft).WithContext(ctx)
-	request.Header.Set("Idempotency-Key", "the contract")
-	done := make(chan error, 1)
-	go func() {
-		_, err := c.do(request)
-		done <- err
-	}()
-	<-h.begun
-	hangUp()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
-	c.stop()
-	c.wantNothing()
-	if _, err := c.store.Processes().Key(t.Context(), c.id, "the contract"); !errors.Is(err, storage.ErrNotFound) {
-		t.Errorf("the key: %v", err)
-	}
-}

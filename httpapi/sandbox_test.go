@@ -295,23 +295,6 @@ func TestFirstPollWithIdpAppIsPending(t *testing.T) {
 	}
 }
 
-// spec 6.2: UserCancelled, then polling is over.
-func TestCancel(t *testing.T) {
-	t.Parallel()
-	c := start(t, wiring{}).signer(t)
-	c.user(person.with(fields{"action": "Cancel"}))
-	for _, method := range methods {
-		t.Run(method, func(t *testing.T) {
-			c := c.in(t)
-			id := c.begin(startBody(method))
-			if method == idpApp {
-				c.wantFailure(c.poll(id), pending)
-			}
-			c.wantResult(id, "Cancel")
-		})
-	}
-}
-
 // spec 6.2: requests for one user may run in parallel.
 func TestRequestsForOneUserInParallel(t *testing.T) {
 	t.Parallel()

