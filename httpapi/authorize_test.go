@@ -25,7 +25,7 @@ func tokenEndpoints() (all []tokenEndpoint) {
 }
 
 // spec 2.3 and RFC 6750 3.
-func TestTokenThatIsNone(t *testing.T) {
+func TestInvalidTokens(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	const alone, invalid = `Bearer realm="innsigli"`, `Bearer realm="innsigli", error="invalid_token"`
@@ -58,8 +58,7 @@ func TestTokenThatIsNone(t *testing.T) {
 	}
 }
 
-// RFC 6750 2: "Clients MUST NOT use more than one method to transmit the token in each request", and 3.1 on
-// requests that are malformed. A token in the address alone is none.
+// RFC 6750 2 and 3.1: a request with two tokens is malformed. A token in the URL does not count as a token.
 func TestTokenThatIsSentTwice(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -103,8 +102,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// spec 2.2: of a client's scopes, those count that the token was asked
-// for with.
+// spec 2.2: a token grants only the scopes that were requested for it.
 func TestTokenWithLessThanItsClientMayHave(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).client(t, account.Scopes()...)

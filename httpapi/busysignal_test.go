@@ -14,7 +14,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 )
 
-// signal makes a busy signal.
+// signal creates a busy signal.
 func (c *client) signal() string {
 	c.Helper()
 	return c.member(c.call(http.MethodPost, "/api/v1/signing/busy-signal", nil), "id")
@@ -31,7 +31,7 @@ func (c *client) wantHeld(a answer, userID any) {
 	})
 }
 
-// pair is a client with two people who are to sign one file.
+// pair returns a client and start requests of two people for one file.
 func pair(t *testing.T, s *server) (c *client, first, second fields) {
 	t.Helper()
 	c = s.signer(t)
@@ -60,8 +60,8 @@ func TestBusySignalIsCreated(t *testing.T) {
 	}
 }
 
-// spec 3.11: two people sign one file one after another; while the first one
-// is asked, the other's start is 423 with who holds the signal.
+// spec 3.11: two people sign one file one after the other. While the first one signs, a start of the second is 423
+// and names the holder.
 func TestTwoPeopleSignOneFile(t *testing.T) {
 	t.Parallel()
 	xml := func(packaging string) fields {
@@ -109,8 +109,7 @@ func TestTwoPeopleSignOneFile(t *testing.T) {
 	}
 }
 
-// spec 3.11: free when polling for the holder ends, signed or failed; a start
-// that is refused holds nothing (spec 3.1).
+// spec 3.11: the signal is free when the holder's polling has ended. A refused start does not hold it (spec 3.1).
 func TestBusySignalIsFreeAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	s := start(t, wiring{})
@@ -146,8 +145,7 @@ func TestBusySignalIsFreeAfterTheEnd(t *testing.T) {
 	})
 }
 
-// spec 3.11: the end of polling that frees the signal is also that by
-// ExpiredToken.
+// spec 3.11: ExpiredToken frees the signal, too.
 func TestBusySignalIsFreeWhenTheHolderExpires(t *testing.T) {
 	t.Parallel()
 	bubble(t, wiring{production: true}, func(t *testing.T, s *server) {
@@ -178,8 +176,7 @@ func TestBusySignalThatDoesNotExist(t *testing.T) {
 	c.wantHeld(c.colleague(account.ScopeSignatures).start(body.with(fields{"busySignal.id": strings.ToUpper(id)})), nil)
 }
 
-// spec 3.1: fields, then the page and the slot, then the busy signal's 404 and 423, then
-// the provider.
+// spec 3.1: the order of the checks is fields, page and slot, the busy signal's 404 and 423, then the provider.
 func TestOrderOfTheChecks(t *testing.T) {
 	t.Parallel()
 	c, body, _ := pair(t, start(t, wiring{}))

@@ -56,7 +56,7 @@ type failingCall struct {
 	meanwhile bool // the second request is sent while the document of the first comes
 }
 
-// The services that answer with the errors of a call.
+// Services that return the error of a call.
 type (
 	refusingAccounts struct{ failingCall }
 	refusingSigning  struct {
@@ -173,7 +173,7 @@ func (c failingCall) request() *http.Request {
 	return r
 }
 
-// text is the answer as the golden file has it. The length of the body is left out.
+// text returns the answer as the golden file has it, without the Content-Length.
 func (c failingCall) text() string {
 	w := c.answer()
 	var text strings.Builder
@@ -186,7 +186,7 @@ func (c failingCall) text() string {
 	return text.String() + "\n" + w.Body.String() + "\n\n"
 }
 
-// Every error that the API answers with has the status, the headers and the body of version 1.
+// TestGoldenProblems checks the status, the headers and the body of every error.
 func TestGoldenProblems(t *testing.T) {
 	var texts []string
 	synctest.Test(t, func(t *testing.T) {
@@ -210,7 +210,7 @@ func TestGoldenProblems(t *testing.T) {
 // makers are the functions and types of the package that make problems and OAuth errors.
 var makers = []string{"titledError", "badRequest", "notFoundError", "unreadable", "problem", "oauthError", "invalidRequest"}
 
-// sentences are the texts in the source of the package that make a problem or an OAuth error.
+// sentences returns the strings in the source of the package that make a problem or an OAuth error.
 func sentences(t *testing.T) (all []string) {
 	t.Helper()
 	found := make(map[string]bool) // of the makers
@@ -256,7 +256,7 @@ func makerOf(n ast.Node) string {
 	return name.Name
 }
 
-// literals are the strings in a node.
+// literals returns the strings in a node.
 func literals(t *testing.T, node ast.Node) (all []string) {
 	t.Helper()
 	ast.Inspect(node, func(n ast.Node) bool {
@@ -272,21 +272,21 @@ func literals(t *testing.T, node ast.Node) (all []string) {
 	return all
 }
 
-// keptKey is a service that keeps the idempotency key of a start.
-type keptKey struct {
+// keyRecorder records the idempotency key of a start.
+type keyRecorder struct {
 	refusingSigning
 	key *signing.IdempotencyKey
 }
 
-func (k *keptKey) Start(_ context.Context, in signing.Start) (signing.Started, error) {
+func (k *keyRecorder) Start(_ context.Context, in signing.Start) (signing.Started, error) {
 	k.key = in.Key
 	return signing.Started{ID: "1"}, nil
 }
 
-// The fingerprint of a body is what version 1 stored with an idempotency key. So a request that is
-// repeated after an update is known.
+// TestGoldenFingerprint checks that the fingerprint of a body is the one that version 1 stored with an idempotency
+// key, so that a request that is repeated after an upgrade is recognized.
 func TestGoldenFingerprint(t *testing.T) {
-	service := &keptKey{refusingSigning: refusingSigning{uploading: func() {}}}
+	service := &keyRecorder{refusingSigning: refusingSigning{uploading: func() {}}}
 	call := failingCall{method: "POST", path: signingPath, body: aStart, header: http.Header{"Idempotency-Key": {"key"}}}
 	w := httptest.NewRecorder()
 	httpapi.New(httpapi.Config{Accounts: refusingAccounts{}, Signing: service}).ServeHTTP(w, call.request())
@@ -304,14 +304,14 @@ const (
 	aProcess      = `{"file":{"name":"a.pdf","contentBase64":"UERG"},"signatureLocation":"TopLeft","participants":[{"name":"Jóna Prófdóttir","email":"jona@example.com","role":"Signer"}]}`
 )
 
-// subjects are what the errors of a package are about, by the name that they begin with. The golden
-// file has the subjects, which stay when a package gets another name.
+// subjects are the subjects of the errors of a package, by the prefix of their texts. The golden file has the
+// subjects, so that a package can be renamed.
 var subjects = map[string]string{
 	"ades": "document", "busysignal": "busy signal", "http": "body", "httpapi": "body", "jsonbody": "JSON", "pades": "PDF", "portal": "process", "process": "process", "sandbox": "test user",
 	"signing": "request", "stamp": "stamp", "storage": "store", "test": "test", "webhook": "webhook",
 }
 
-// mappedErrors have each error of the tables, and those that carry what the answer says.
+// mappedErrors returns a call for each error in the table, and for each type of error that carries details.
 func mappedErrors() (all []failingCall) {
 	user := "case <4711>"
 	for _, err := range append(httpapi.MappedErrors(), errors.New("test: an error that is not known"),

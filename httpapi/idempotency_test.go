@@ -9,7 +9,7 @@ import (
 	"github.com/innsigli/innsigli/account"
 )
 
-// startWithKey starts with an Idempotency-Key.
+// startWithKey sends a start with an Idempotency-Key.
 func (c *client) startWithKey(key string, body any) answer {
 	c.Helper()
 	r := c.request(http.MethodPost, "/api/v1/signing", body)
@@ -24,8 +24,7 @@ func (c *client) wantSame(first, again answer) {
 	diff(c.T, "body", string(first.body), string(again.body))
 }
 
-// spec 1.8: for 24 hours the same key and body give the same answer, also
-// when the request has finished or was cleared meanwhile.
+// spec 1.8: for 24 hours the same key and body get the same answer, also after the request has finished.
 func TestSameKeyAndBody(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -63,7 +62,7 @@ func TestSameKeyAndBody(t *testing.T) {
 	}
 }
 
-// spec 1.8: the answer that is given again may be a refusal.
+// spec 1.8: a refusal is repeated as well.
 func TestSameKeyAndBodyOfARefusedStart(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -95,7 +94,7 @@ func TestSameKeyAndAnotherBody(t *testing.T) {
 	c.wantSame(first, c.startWithKey("the contract", startBody(idpApp)))
 }
 
-// spec 1.8: starts that created no work keep no key.
+// spec 1.8: a start that created no request does not store its key.
 func TestKeyOfAStartThatCreatedNothing(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -108,8 +107,8 @@ func TestKeyOfAStartThatCreatedNothing(t *testing.T) {
 	c.member(c.startWithKey("the contract", body), "pollingId")
 }
 
-// spec 1.8: of starts at once with one key, one creates work. The others
-// get its answer, or 409 while it is still running.
+// spec 1.8: of concurrent starts with one key, one creates a request. The others get its answer, or 409 while it is
+// running.
 func TestStartsAtOnceWithOneKey(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -117,8 +116,8 @@ func TestStartsAtOnceWithOneKey(t *testing.T) {
 	c.wantOneAtOnce("/api/v1/signing", startBody(idpApp), http.StatusOK, "pollingId")
 }
 
-// wantOneAtOnce checks that of POSTs at once with one key, one creates something, which is named by a member of its answer.
-// The others get the same, or 409.
+// wantOneAtOnce checks that one of several concurrent POSTs with one key creates something, which a member of its
+// answer names. The others get the same answer, or 409.
 func (c *client) wantOneAtOnce(path string, body fields, status int, member string) {
 	c.Helper()
 	for i, key := range []string{"one", "two", "three"} {
@@ -140,7 +139,7 @@ func (c *client) wantOneAtOnce(path string, body fields, status int, member stri
 	}
 }
 
-// The key is a text of printable ASCII, in quotes or bare.
+// A key is a string of printable ASCII characters, quoted or bare.
 func TestFormOfAKey(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -167,7 +166,7 @@ func TestFormOfAKey(t *testing.T) {
 	c.wantDocuments(2)
 }
 
-// createWithKey makes a process with an Idempotency-Key.
+// createWithKey creates a process with an Idempotency-Key.
 func (c *client) createWithKey(key string, body any) answer {
 	c.Helper()
 	r := c.request(http.MethodPost, processes, body)
@@ -175,8 +174,8 @@ func (c *client) createWithKey(key string, body any) answer {
 	return c.send(r)
 }
 
-// spec 1.8: the same key and body give the same process, another body 422; a replay whose
-// process was deleted is 404.
+// spec 1.8: the same key and body get the same process, and another body 422. A repetition whose process was deleted
+// is 404.
 func TestProcessWithAKey(t *testing.T) {
 	t.Parallel()
 	c := start(t, empty).sender(t)
@@ -201,10 +200,10 @@ func TestProcessWithAKey(t *testing.T) {
 	c.want(c.call(http.MethodDelete, pathOf(made), nil), http.StatusNoContent, nil)
 	c.wantProblem(c.createWithKey("the contract", draft), http.StatusNotFound, "Not found")
 	c.wantProblem(c.createWithKey("the contract", draft.with(fields{"ignored": true})), http.StatusUnprocessableEntity, "Idempotency key was used")
-	c.wantNothing()
+	c.wantNothingStored()
 }
 
-// Keys belong to a client, and to this call: the start of a signing has its own.
+// A key belongs to a client and a call: starts of signing requests have their own.
 func TestKeysOfProcessesBelongToAClient(t *testing.T) {
 	t.Parallel()
 	s := start(t, empty)
@@ -224,13 +223,13 @@ func TestProcessesAtOnceWithOneKey(t *testing.T) {
 	start(t, empty).sender(t).wantOneAtOnce(processes, draft, http.StatusCreated, "signingProcessId")
 }
 
-// A key that is none, as for a start; a creation that was refused for its fields keeps no key.
+// Invalid keys are refused. A creation that was refused for its fields does not store its key.
 func TestFormOfAProcessKey(t *testing.T) {
 	t.Parallel()
 	c := start(t, empty).sender(t)
 	c.wantInvalid(c.createWithKey("", draft), "Idempotency-Key")
 	c.wantInvalid(c.createWithKey("samningur þinn", draft), "Idempotency-Key")
 	c.wantInvalid(c.createWithKey("the contract", of(reader)), "participants")
-	c.wantNothing()
+	c.wantNothingStored()
 	c.process(http.StatusCreated, c.createWithKey("the contract", draft))
 }

@@ -25,16 +25,16 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// limited is as it is in production (spec 1.9), but that strangers may do little.
-var limited = wiring{limits: httpapi.Limits{
+// rateLimits has the rate of production for clients (spec 1.9), and a low one for unauthenticated calls.
+var rateLimits = wiring{limits: httpapi.Limits{
 	Client:  storage.Rate{PerSecond: 20, Burst: 60},
 	Address: storage.Rate{PerSecond: 1, Burst: 30},
 }}
 
 const tooOften = "Too many requests"
 
-// mayCall says how many of n calls at once are let through. Those that are not are told when to go on.
-func (c *client) mayCall(n int) (through int) {
+// allowedCalls returns how many of n calls are allowed, and checks the headers of all.
+func (c *client) allowedCalls(n int) (through int) {
 	c.Helper()
 	for range n {
 		a := c.call(http.MethodPost, "/api/v1/signing/busy-signal", nil)
@@ -53,47 +53,46 @@ func (c *client) mayCall(n int) (through int) {
 // spec 1.9: 20 requests a second with a burst of 60 for each client.
 func TestRateOfAClient(t *testing.T) {
 	t.Parallel()
-	bubble(t, limited, func(t *testing.T, s *server) {
+	bubble(t, rateLimits, func(t *testing.T, s *server) {
 		c := s.signer(t)
 		a := c.call(http.MethodPost, "/api/v1/signing/busy-signal", nil)
 		diff(t, "RateLimit", `"client";r=59;t=1`, a.header.Get("RateLimit"))
-		diff(t, "at once", 59, c.mayCall(70))
-		diff(t, "of a colleague", 60, c.colleague(account.ScopeSignatures).mayCall(70))
+		diff(t, "at once", 59, c.allowedCalls(70))
+		diff(t, "of a colleague", 60, c.colleague(account.ScopeSignatures).allowedCalls(70))
 		time.Sleep(time.Second) // as Retry-After said
-		diff(t, "a second later", 20, c.mayCall(30))
+		diff(t, "a second later", 20, c.allowedCalls(30))
 		time.Sleep(10 * time.Minute)
-		diff(t, "after a pause", 60, c.mayCall(70))
+		diff(t, "after a pause", 60, c.allowedCalls(70))
 	})
 }
 
 // spec 1.9: a poll is never answered 429.
 func TestPollsAreNotLimited(t *testing.T) {
 	t.Parallel()
-	bubble(t, limited, func(t *testing.T, s *server) {
+	bubble(t, rateLimits, func(t *testing.T, s *server) {
 		c := s.signer(t)
-		c.mayCall(70)
+		c.allowedCalls(70)
 		for range 100 {
 			a := c.call(http.MethodGet, "/api/v1/signing/"+uuid.NewString(), nil)
 			diff(t, "status", http.StatusNotFound, a.status)
 			diff(t, "RateLimit", "", a.header.Get("RateLimit"))
 		}
-		diff(t, "beside polls", 0, c.mayCall(1))
+		diff(t, "beside polls", 0, c.allowedCalls(1))
 		c.token = strings.Repeat("x", 43)
 		for range 100 { // of somebody whose token has expired, say
-			a := c.from("192.0.2.66", c.request(http.MethodGet, "/api/v1/signing/"+uuid.NewString(), nil))
+			a := c.sendFrom("192.0.2.66", c.request(http.MethodGet, "/api/v1/signing/"+uuid.NewString(), nil))
 			diff(t, "status of a stranger", http.StatusUnauthorized, a.status)
 		}
 	})
 }
 
-// A token that grants another scope is its client's all the same: it counts against the client, and what
-// strangers do at the same address changes nothing.
+// A call with a token of another scope counts against its client, and not against its address.
 func TestRateOfAnotherScope(t *testing.T) {
 	t.Parallel()
-	bubble(t, limited, func(t *testing.T, s *server) {
+	bubble(t, rateLimits, func(t *testing.T, s *server) {
 		c := s.signer(t).colleague(account.ScopePortalRead)
 		call := func() answer {
-			return c.from("192.0.2.66", c.request(http.MethodPost, "/api/v1/signing/busy-signal", nil))
+			return c.sendFrom("192.0.2.66", c.request(http.MethodPost, "/api/v1/signing/busy-signal", nil))
 		}
 		known := c.token
 		c.token = strings.Repeat("x", 43)
@@ -110,28 +109,28 @@ func TestRateOfAnotherScope(t *testing.T) {
 	})
 }
 
-// from has the client call from an address.
-func (c *client) from(address string, r *http.Request) answer {
+// sendFrom sends a request from an address.
+func (c *client) sendFrom(address string, r *http.Request) answer {
 	c.Helper()
 	r.Header.Set(addressHeader, address)
 	return c.send(r)
 }
 
-// tries asks for a token with a secret.
-func (c *client) tries(path, address, id, secret string) answer {
+// sendSecret sends a secret to an endpoint that authenticates clients.
+func (c *client) sendSecret(path, address, id, secret string) answer {
 	c.Helper()
 	form := url.Values{"grant_type": {"client_credentials"}, "token": {"none"}, "client_id": {id}, "client_secret": {secret}}
 	r := c.request(http.MethodPost, path, form.Encode())
 	r.Header.Del("Authorization")
 	r.Header.Set("Content-Type", formType)
-	return c.from(address, r)
+	return c.sendFrom(address, r)
 }
 
-// Whoever guesses at a secret is held up where they are: neither the client elsewhere, nor others at the
-// same address, nor tokens that are there.
-func TestGuessing(t *testing.T) {
+// Wrong secrets are limited for each client and address. The client at another address, other clients at the same
+// address, and calls with a token are not affected.
+func TestWrongSecrets(t *testing.T) {
 	t.Parallel()
-	w := limited
+	w := rateLimits
 	w.limits.Address = storage.Rate{PerSecond: 1000, Burst: 100_000}
 	bubble(t, w, func(t *testing.T, s *server) {
 		c := s.signer(t)
@@ -139,7 +138,7 @@ func TestGuessing(t *testing.T) {
 		const stranger = "192.0.2.66"
 		wrong, refused := 0, 0
 		for i := range 1000 {
-			switch a := c.tries([]string{tokens, revocation}[i%2], stranger, c.id, strings.Repeat("x", 43)); a.status {
+			switch a := c.sendSecret([]string{tokens, revocation}[i%2], stranger, c.id, strings.Repeat("x", 43)); a.status {
 			case http.StatusUnauthorized:
 				wrong++
 			default:
@@ -151,29 +150,29 @@ func TestGuessing(t *testing.T) {
 			t.Errorf("%d guesses were judged, %d were not", wrong, refused)
 		}
 		for _, path := range []string{tokens, revocation} {
-			diff(t, "the right one from there", http.StatusTooManyRequests, c.tries(path, stranger, c.id, c.secret).status)
-			diff(t, "from elsewhere", http.StatusOK, c.tries(path, "192.0.2.67", c.id, c.secret).status)
-			diff(t, "another client from there", http.StatusOK, c.tries(path, stranger, other.id, other.secret).status)
+			diff(t, "the right one from there", http.StatusTooManyRequests, c.sendSecret(path, stranger, c.id, c.secret).status)
+			diff(t, "from elsewhere", http.StatusOK, c.sendSecret(path, "192.0.2.67", c.id, c.secret).status)
+			diff(t, "another client from there", http.StatusOK, c.sendSecret(path, stranger, other.id, other.secret).status)
 		}
-		diff(t, "a token from there", http.StatusOK, c.from(stranger, c.request(http.MethodPost, "/api/v1/signing/busy-signal", nil)).status)
+		diff(t, "a token from there", http.StatusOK, c.sendFrom(stranger, c.request(http.MethodPost, "/api/v1/signing/busy-signal", nil)).status)
 		time.Sleep(2 * time.Second)
-		diff(t, "later", http.StatusOK, c.tries(tokens, stranger, c.id, c.secret).status)
+		diff(t, "later", http.StatusOK, c.sendSecret(tokens, stranger, c.id, c.secret).status)
 		for range 100 { // what is right is no guess
-			diff(t, "again and again", http.StatusOK, c.tries(tokens, stranger, c.id, c.secret).status)
+			diff(t, "again and again", http.StatusOK, c.sendSecret(tokens, stranger, c.id, c.secret).status)
 		}
 	})
 }
 
-// An address from which too much comes that nobody is known by is told so. Who is known is let through.
-func TestStrangers(t *testing.T) {
+// An address that sends too many unauthenticated calls gets 429. Authenticated calls from it do not.
+func TestUnauthenticatedCalls(t *testing.T) {
 	t.Parallel()
-	bubble(t, limited, func(t *testing.T, s *server) {
+	bubble(t, rateLimits, func(t *testing.T, s *server) {
 		c := s.signer(t)
 		known, unknown := c.token, strings.Repeat("x", 43)
 		call := func(address, token string) answer {
 			t.Helper()
 			c.token = token
-			return c.from(address, c.request(http.MethodPost, "/api/v1/signing/busy-signal", nil))
+			return c.sendFrom(address, c.request(http.MethodPost, "/api/v1/signing/busy-signal", nil))
 		}
 		for range 30 {
 			diff(t, "status", http.StatusUnauthorized, call("2001:db8::1", unknown).status)
@@ -185,7 +184,7 @@ func TestStrangers(t *testing.T) {
 		}
 		diff(t, "the challenge", "", a.header.Get("WWW-Authenticate"))
 		diff(t, "RateLimit-Policy", `"address";q=30;w=30`, a.header.Get("RateLimit-Policy"))
-		c.wantProblem(c.tries(tokens, "2001:db8::1", c.id, c.secret), http.StatusTooManyRequests, tooOften)
+		c.wantProblem(c.sendSecret(tokens, "2001:db8::1", c.id, c.secret), http.StatusTooManyRequests, tooOften)
 		diff(t, "who is known", http.StatusOK, call("2001:db8::1", known).status)
 		diff(t, "another address", http.StatusUnauthorized, call("2001:db8:0:1::1", unknown).status)
 		for range 100 {
@@ -194,20 +193,19 @@ func TestStrangers(t *testing.T) {
 	})
 }
 
-// deliberate are accounts that take a second to find every secret right.
-type deliberate struct{ httpapi.Accounts }
+// slowAccounts takes a second to accept any secret.
+type slowAccounts struct{ httpapi.Accounts }
 
-func (deliberate) Issue(context.Context, string, string, []string) (account.Token, error) {
+func (slowAccounts) Issue(context.Context, string, string, []string) (account.Token, error) {
 	time.Sleep(time.Second) // time: in a bubble
 	return account.Token{}, nil
 }
 
-// Programs that share a client and begin at the same moment all get their tokens: a secret counts once it was
-// found to be wrong.
+// Programs that share a client and start at the same moment all get their tokens, because only wrong secrets count.
 func TestRightSecretsAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		api := httpapi.New(httpapi.Config{Accounts: deliberate{}, Limits: httpapi.Limits{Address: storage.Rate{PerSecond: 10, Burst: 100}}})
+		api := httpapi.New(httpapi.Config{Accounts: slowAccounts{}, Limits: httpapi.Limits{Address: storage.Rate{PerSecond: 10, Burst: 100}}})
 		statuses := make([]int, 90)
 		var all sync.WaitGroup
 		for i := range statuses {
@@ -229,8 +227,8 @@ func TestRightSecretsAtOnce(t *testing.T) {
 	})
 }
 
-// begins sends the head of a request, whose body is of that many bytes and is still to come.
-func (c *client) begins(path string, size int) net.Conn {
+// sendHead sends the header of a request whose body has size bytes, and returns the connection.
+func (c *client) sendHead(path string, size int) net.Conn {
 	c.Helper()
 	conn, err := c.dial(c.Context(), "tcp", strings.TrimPrefix(c.url, "http://"))
 	if err != nil {
@@ -243,9 +241,9 @@ func (c *client) begins(path string, size int) net.Conn {
 	return conn
 }
 
-// Bodies under way are bounded by their bytes. What does not fit waits for a while, and is then told to come
-// back; an account has half, and others are let in beside it.
-func TestRoomForBodies(t *testing.T) {
+// Bodies with documents share a byte budget. A request that gets no share waits, and is then answered 503. One
+// account gets at most half, so that others can proceed.
+func TestRequestBudget(t *testing.T) {
 	t.Parallel()
 	underWay := make(map[string]func() int64)
 	watch := func(what string, bytes func() int64) { underWay[what] = bytes }
@@ -253,7 +251,7 @@ func TestRoomForBodies(t *testing.T) {
 	bubble(t, w, func(t *testing.T, s *server) {
 		c := s.signer(t)
 		c.user(person)
-		slow := c.begins("/api/v1/signing", 25*mebibyte)
+		slow := c.sendHead("/api/v1/signing", 25*mebibyte)
 		synctest.Wait()
 		diff(t, "under way", int64(25*mebibyte), underWay["requests"]())
 		began := time.Now()
@@ -280,9 +278,9 @@ func TestRoomForBodies(t *testing.T) {
 	})
 }
 
-// Answers with documents are bounded likewise. A result that found no room is there for a later poll, and so
-// is one whose reader went away.
-func TestRoomForAnswers(t *testing.T) {
+// Answers with documents share a byte budget. A later poll gets a result that could not be sent, or whose client
+// closed the connection.
+func TestAnswerBudget(t *testing.T) {
 	t.Parallel()
 	w := wiring{breaks: true, limits: httpapi.Limits{Documents: 2000}} // every document counts as a whole share
 	bubble(t, w, func(t *testing.T, s *server) {
@@ -310,13 +308,12 @@ func TestRoomForAnswers(t *testing.T) {
 	})
 }
 
-// Who is refused before its body has come gets the answer all the same, and the connection is good for the
-// next request.
+// A client that is refused while it sends its body gets the answer, and can use the connection for another request.
 func TestRefusedWhileSending(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.token = "none of its tokens"
-	conn := c.begins("/api/v1/signing", 25*mebibyte)
+	conn := c.sendHead("/api/v1/signing", 25*mebibyte)
 	sent := make(chan error, 1)
 	go func() {
 		_, err := io.CopyN(conn, endless{}, 25*mebibyte)
@@ -345,15 +342,14 @@ type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
-// What of a body is held in memory has room of its own: those with much of it wait for one another, and those
-// with little do not.
-func TestRoomForWhatIsHeld(t *testing.T) {
+// Parts of bodies that are held in memory share a byte budget. Short bodies do not need a share.
+func TestBodyBudget(t *testing.T) {
 	t.Parallel()
 	bubble(t, wiring{breaks: true}, func(t *testing.T, s *server) {
 		c := s.signer(t)
 		var slow []net.Conn
 		for range 4 { // 8 MiB each may be needed, of 32 for an account
-			conn := c.begins("/api/v1/signing", 5*mebibyte)
+			conn := c.sendHead("/api/v1/signing", 5*mebibyte)
 			if _, err := io.WriteString(conn, `{"ignored":"`+strings.Repeat("x", 200<<10)); err != nil {
 				t.Fatal(err)
 			}
@@ -371,13 +367,13 @@ func TestRoomForWhatIsHeld(t *testing.T) {
 	})
 }
 
-// A body that comes too slowly is cut off, and the client is told so; nothing of its document stays.
+// A client that sends its body too slowly gets 400, and nothing of its document is stored.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	w := wiring{breaks: true, around: admission.MinRate{Grace: 10 * time.Second, Rate: 1000}.Handler}
 	bubble(t, w, func(t *testing.T, s *server) {
 		c := s.signer(t)
-		conn := c.begins("/api/v1/signing", 4*mebibyte)
+		conn := c.sendHead("/api/v1/signing", 4*mebibyte)
 		if _, err := io.WriteString(conn, sized(t, 4*mebibyte)[:2*mebibyte]); err != nil {
 			t.Fatal(err)
 		}

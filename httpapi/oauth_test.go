@@ -21,13 +21,13 @@ const tokens = "/api/v1/auth/token"
 
 const formType = "application/x-www-form-urlencoded"
 
-// form asks for a token with a form.
+// form requests a token with form-encoded parameters.
 func (c *client) form(parameters url.Values) answer {
 	c.Helper()
 	return c.send(c.tokenRequest(formType, parameters.Encode()))
 }
 
-// tokenRequest is a request for a token that names no client yet.
+// tokenRequest returns a request for a token without credentials in the header.
 func (c *client) tokenRequest(kind, body string) *http.Request {
 	c.Helper()
 	r := c.request(http.MethodPost, tokens, body)
@@ -55,11 +55,11 @@ func (c *client) wantOAuthError(a answer, status int, code string) {
 	diff(c.T, "Pragma", "no-cache", a.header.Get("Pragma"))
 }
 
-// notInDescription says of a character that RFC 6749 5.2 does not have it in an error_description.
+// notInDescription reports whether RFC 6749 5.2 does not permit a character in an error_description.
 func notInDescription(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
 
-// spec 2.1: the client by HTTP Basic, in the form or as JSON; no scope means
-// all of the client's.
+// spec 2.1: the client authenticates by HTTP Basic, in the form or in JSON. Without a scope, the token grants all
+// scopes of the client.
 func TestTokenIsIssued(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).client(t, account.ScopePortalWrite, account.ScopeSignatures)
@@ -107,26 +107,25 @@ func TestTokenIsIssued(t *testing.T) {
 	}
 }
 
-// inQuery is the request with something behind its path.
+// inQuery adds a query to a request.
 func inQuery(r *http.Request, query string) *http.Request {
 	r.URL.RawQuery = query
 	return r
 }
 
-// spaced has more space than one between the scheme and the credentials, as there may be (RFC 9110 11.4).
+// spaced adds spaces between the scheme and the credentials (RFC 9110 11.4).
 func spaced(r *http.Request) *http.Request {
 	r.Header.Set("Authorization", strings.Replace(r.Header.Get("Authorization"), " ", "   ", 1)+" ")
 	return r
 }
 
-// lower has the name of the scheme in small letters, which is as good (RFC 9110 11.1).
+// lower changes the scheme to lower case (RFC 9110 11.1).
 func lower(r *http.Request) *http.Request {
 	r.Header.Set("Authorization", strings.Replace(r.Header.Get("Authorization"), "Basic", "basic", 1))
 	return r
 }
 
-// RFC 6749 2.3.1: the id and the secret are form-encoded before they are put into
-// HTTP Basic.
+// RFC 6749 2.3.1: in HTTP Basic, the client ID and the secret are form-encoded.
 func TestBasicCredentialsAreFormEncoded(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).client(t)
@@ -231,7 +230,7 @@ func TestTokenIsRefused(t *testing.T) {
 
 const revocation = "/api/v1/auth/revoke"
 
-// revoke asks for the end of a token with a form.
+// revoke requests the revocation of a token with form-encoded parameters.
 func (c *client) revoke(parameters url.Values) answer {
 	c.Helper()
 	r := c.request(http.MethodPost, revocation, parameters.Encode())
@@ -240,7 +239,7 @@ func (c *client) revoke(parameters url.Values) answer {
 	return c.send(r)
 }
 
-// own are the client's credentials, with some parameters more.
+// own returns the client's credentials, with further parameters.
 func (c *client) own(more ...string) url.Values {
 	v := url.Values{"client_id": {c.id}, "client_secret": {c.secret}}
 	for i := 0; i < len(more); i += 2 {
@@ -249,8 +248,7 @@ func (c *client) own(more ...string) url.Values {
 	return v
 }
 
-// RFC 7009 2.1 and 2.2: what is revoked is no token any more, and what was none is no error. There is
-// nothing in the answer.
+// RFC 7009 2.1 and 2.2: a revoked token is not valid any more, and revoking an invalid token is not an error.
 func TestTokenIsRevoked(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).client(t, account.Scopes()...)
@@ -318,7 +316,7 @@ func TestRevocationIsRefused(t *testing.T) {
 	c.listed()
 }
 
-// RFC 6749 5.2: a request that did not come whole is answered as every other that is none.
+// RFC 6749 5.2: an incomplete body is an invalid_request.
 func TestParametersThatBreakOff(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).client(t)
@@ -332,7 +330,7 @@ func TestParametersThatBreakOff(t *testing.T) {
 	}
 }
 
-// brokenOff gets the answer to a body that ends a byte early.
+// brokenOff returns the answer to a body that ends a byte early.
 func (c *client) brokenOff(path, kind, body string) answer {
 	c.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(c.url, "http://"))
@@ -358,7 +356,7 @@ func (c *client) brokenOff(path, kind, body string) answer {
 
 const metadata = "/.well-known/oauth-authorization-server"
 
-// RFC 8414 2: what is named is there, and does what it is named for.
+// RFC 8414 2.
 func TestMetadata(t *testing.T) {
 	t.Parallel()
 	for name, w := range map[string]wiring{"sandbox": {}, "production": {production: true}} {
@@ -379,7 +377,7 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// RFC 8414 3.1: the path of an issuer goes behind the well-known one, at the root of the host.
+// RFC 8414 3.1: the path of the issuer follows the well-known path.
 func TestMetadataOfAnIssuerWithAPath(t *testing.T) {
 	t.Parallel()
 	for base, paths := range map[string]map[string]int{

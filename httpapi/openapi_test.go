@@ -22,7 +22,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// openAPI is as much of the document as tests look at.
+// openAPI is the part of the document that the tests read.
 type openAPI struct {
 	OpenAPI string
 	Servers []struct{ URL string }
@@ -59,8 +59,8 @@ func documentOf(t *testing.T, s *server) (d openAPI, text []byte) {
 	return d, a.body
 }
 
-// The document of each environment says where it is, has everything of each operation that people and
-// generators of clients need, and examples that are what its schemas say.
+// TestDocument checks that the document of each environment names the server, describes each operation, and has
+// examples that match its schemas.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	for name, production := range map[string]bool{"sandbox": false, "production": true} {
@@ -104,8 +104,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// Production has no sandbox paths, and its document does not tell of them; all others are the same
-// (spec 7.1).
+// The document of production has no sandbox paths, and all others (spec 7.1).
 func TestDocumentOfProduction(t *testing.T) {
 	t.Parallel()
 	sandbox, _ := documentOf(t, start(t, wiring{}))
@@ -136,7 +135,7 @@ func TestDocumentOfProduction(t *testing.T) {
 	}, missing)
 }
 
-// A client that has the document is told so (RFC 9110 13.1.2).
+// A client that has the document gets 304 (RFC 9110 13.1.2).
 func TestDocumentThatIsKnown(t *testing.T) {
 	t.Parallel()
 	c := &client{T: t, server: start(t, wiring{})}
@@ -154,10 +153,10 @@ func TestDocumentThatIsKnown(t *testing.T) {
 	}
 }
 
-// The examples of requests work against the sandbox: users first, who then sign.
+// The examples of requests work in the sandbox.
 func TestExamplesWork(t *testing.T) {
 	t.Parallel()
-	s := start(t, wiring{renderer: blank{}})
+	s := start(t, wiring{renderer: blankRenderer{}})
 	c := s.client(t, "api/signatures", "portal/read", "portal/write")
 	d, _ := documentOf(t, s)
 	examples := func(path, method string) map[string]struct{ Value any } {
@@ -194,7 +193,7 @@ func TestExamplesWork(t *testing.T) {
 	}
 }
 
-// Each operation that is served is described, with the scope that it takes, and each that is described is served.
+// Each operation that is served is described with its scope, and each that is described is served.
 func TestDescribedOperations(t *testing.T) {
 	t.Parallel()
 	trial := allParts(false)
@@ -220,7 +219,7 @@ func TestDescribedOperations(t *testing.T) {
 	}
 }
 
-// What the document says of a problem is what its page says.
+// The document explains each problem with the text of its page.
 func TestDescribedProblems(t *testing.T) {
 	t.Parallel()
 	d, _ := documentOf(t, start(t, wiring{}))
@@ -249,7 +248,7 @@ func TestDescribedProblems(t *testing.T) {
 	}
 }
 
-// allParts is a configuration with every part that an environment has. Nothing calls them.
+// allParts returns a configuration with all services of an environment, which must not be called.
 func allParts(isSandbox bool) httpapi.Config {
 	c := httpapi.Config{
 		BaseURL: "https://sign.example/innsigli", Accounts: (*account.Service)(nil), Signals: (*busysignal.Service)(nil), Signing: (*signing.Service)(nil),
@@ -263,8 +262,7 @@ func allParts(isSandbox bool) httpapi.Config {
 	return c
 }
 
-// A part of the API that is nil serves nothing: its paths are answered 404, those of the others are not, and nothing
-// panics.
+// The paths of a service that is nil are answered 404, other paths are not, and nothing panics.
 func TestPartsThatAreNil(t *testing.T) {
 	parts := map[string]string{ // the paths that begin so are of a part
 		"Signals": "/api/v1/signing/busy-signal", "Signing": "/api/v1/signing", "Webhooks": "/api/v1/portal/webhooks", "Portal": "/api/v1/portal/signing-processes",
@@ -320,7 +318,7 @@ func TestPartsThatAreNil(t *testing.T) {
 	}
 }
 
-// publishedPaths are those that the document of an API has.
+// publishedPaths returns the paths in the document of an API.
 func publishedPaths(t *testing.T, h http.Handler) map[string]bool {
 	t.Helper()
 	answer := httptest.NewRecorder()

@@ -24,7 +24,7 @@ import (
 	"github.com/innsigli/innsigli/signing"
 )
 
-// atOnce makes n requests like r at the same time and returns their answers.
+// atOnce sends n requests at the same time and returns their answers.
 func (c *client) atOnce(n int, r func() *http.Request) []answer {
 	c.Helper()
 	answers := make([]answer, n)
@@ -45,7 +45,7 @@ func (c *client) atOnce(n int, r func() *http.Request) []answer {
 	return answers
 }
 
-// statuses are the statuses of answers, in order.
+// statuses returns the statuses of answers, sorted.
 func statuses(answers []answer) []int {
 	all := make([]int, len(answers))
 	for i, a := range answers {
@@ -55,8 +55,7 @@ func statuses(answers []answer) []int {
 	return all
 }
 
-// spec 3.6: polls at once never sign twice and never ask the provider twice;
-// one delivers, the others wait, then 404.
+// spec 3.6: concurrent polls sign once and ask the provider once. One delivers, the others wait and get 404.
 func TestPollsAtOnce(t *testing.T) {
 	const rounds, polls = 10, 8
 	c := start(t, wiring{}).signer(t)
@@ -88,7 +87,7 @@ func TestPollsAtOnce(t *testing.T) {
 	c.wantDocuments(0)
 }
 
-// spec 3.6: of polls at once for a failure one is told, the others get 404.
+// spec 3.6: one of several concurrent polls gets a failure, the others 404.
 func TestPollsAtOnceForAFailure(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -100,8 +99,7 @@ func TestPollsAtOnceForAFailure(t *testing.T) {
 	}
 }
 
-// read polls and reads some of the answer's body. The rest stays with the server
-// for as long as the connection is open.
+// read polls and reads some bytes of the body. The server holds the rest until the connection is closed.
 func (c *client) read(id string, some int) (part []byte, rest io.Reader, conn net.Conn) {
 	c.Helper()
 	conn, err := c.dial(c.Context(), "tcp", strings.TrimPrefix(c.url, "http://"))
@@ -130,8 +128,8 @@ func (c *client) read(id string, some int) (part []byte, rest io.Reader, conn ne
 	return part, response.Body, conn
 }
 
-// cut polls, reads some of the answer's body and breaks the connection.
-func (c *client) cut(id string, some int) []byte {
+// cutOff polls, reads some bytes of the body and closes the connection.
+func (c *client) cutOff(id string, some int) []byte {
 	c.Helper()
 	part, _, conn := c.read(id, some)
 	if err := conn.Close(); err != nil {
@@ -140,20 +138,20 @@ func (c *client) cut(id string, some int) []byte {
 	return part
 }
 
-// spec 3.6: a finished result ends polling only once its response has been
-// written out whole. One that was cut off is delivered again, to the byte.
+// spec 3.6: polling ends only when the whole answer was sent. An answer that was cut off is delivered again, byte for
+// byte.
 func TestAnswerThatWasCutOff(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{breaks: true}).signer(t)
 	c.user(person)
 	content := pdftest.Build(pdftest.Options{Payload: 3 * mebibyte})
 	id := c.begin(startBody(idpSim).with(fields{"file.contentB64": content}))
-	first := c.cut(id, 3<<10)
-	stored := c.documents.left(t)
+	first := c.cutOff(id, 3<<10)
+	stored := c.documents.stored(t)
 	if len(stored) != 1 {
 		t.Fatalf("%d documents", len(stored))
 	}
-	second := c.cut(id, mebibyte)
+	second := c.cutOff(id, mebibyte)
 	a := c.poll(id)
 	document := c.signed(a)
 	c.signature(document)
@@ -168,19 +166,18 @@ func TestAnswerThatWasCutOff(t *testing.T) {
 	c.wantDocuments(0)
 }
 
-// The same over pipes, which hold nothing on the way: wherever the answer is cut off,
-// before its last byte too.
+// The same over pipes, which do not buffer: the answer is cut off at different bytes, also before the last one.
 func TestWhereAnAnswerIsCutOff(t *testing.T) {
 	t.Parallel()
 	bubble(t, wiring{breaks: true}, func(t *testing.T, s *server) {
 		c := s.signer(t)
 		c.user(person)
 		id := c.begin(startBody(idpSim).with(fields{"file.contentB64": pdftest.Build(pdftest.Options{Payload: 100_000})}))
-		c.cut(id, 0)
-		whole := len(`{"signedFileB64":""}`) + base64.StdEncoding.EncodedLen(len(c.documents.left(t)[0]))
+		c.cutOff(id, 0)
+		whole := len(`{"signedFileB64":""}`) + base64.StdEncoding.EncodedLen(len(c.documents.stored(t)[0]))
 		var parts [][]byte
 		for _, some := range []int{1, 1 << 10, whole / 2, whole - 1} {
-			parts = append(parts, c.cut(id, some))
+			parts = append(parts, c.cutOff(id, some))
 		}
 		a := c.poll(id)
 		for _, part := range parts {
@@ -193,8 +190,7 @@ func TestWhereAnAnswerIsCutOff(t *testing.T) {
 	})
 }
 
-// spec 3.6: one delivers, the other waits and is 404, and when the one is cut
-// off, the next in line delivers.
+// spec 3.6: one poll delivers, the others wait and get 404. If the first one is cut off, the next one delivers.
 func TestPollsThatWaitForADelivery(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -235,7 +231,7 @@ func TestPollsThatWaitForADelivery(t *testing.T) {
 	}
 }
 
-// createUser makes the person where there are no sandbox paths.
+// createUser creates the person without the sandbox paths.
 func (s *server) createUser(t *testing.T, account string) {
 	t.Helper()
 	name, number, telephone := "Sandbox Signer", kennitala, phone
@@ -244,7 +240,7 @@ func (s *server) createUser(t *testing.T, account string) {
 	}
 }
 
-// spec 3.6: the sandbox knows no SlowDown.
+// spec 3.6: the sandbox does not answer SlowDown.
 func TestSandboxTakesPollsAtAnyPace(t *testing.T) {
 	t.Parallel()
 	bubble(t, wiring{}, func(t *testing.T, s *server) {
@@ -257,13 +253,13 @@ func TestSandboxTakesPollsAtAnyPace(t *testing.T) {
 	})
 }
 
-// hangsUp lets a client hang up between its poll and the answer.
-type hangsUp struct {
+// hangingUp closes the client's connection between a poll and its answer.
+type hangingUp struct {
 	httpapi.Signing
 	conn atomic.Pointer[net.Conn]
 }
 
-func (h *hangsUp) Poll(ctx context.Context, account, id string, answer func(signing.Answer) error) error {
+func (h *hangingUp) Poll(ctx context.Context, account, id string, answer func(signing.Answer) error) error {
 	return h.Signing.Poll(ctx, account, id, func(a signing.Answer) error {
 		if conn := h.conn.Swap(nil); conn != nil {
 			(*conn).Close()
@@ -276,9 +272,9 @@ func (h *hangsUp) Poll(ctx context.Context, account, id string, answer func(sign
 // spec 3.6: a result whose client has disconnected is delivered at the next poll.
 func TestClientThatHungUpBeforeTheAnswer(t *testing.T) {
 	t.Parallel()
-	var h *hangsUp
+	var h *hangingUp
 	s := start(t, wiring{breaks: true, signing: func(real httpapi.Signing) httpapi.Signing {
-		h = &hangsUp{Signing: real}
+		h = &hangingUp{Signing: real}
 		return h
 	}})
 	for action, want := range map[string]int{"Success": http.StatusOK, "Cancel": http.StatusBadRequest} {

@@ -13,12 +13,12 @@ import (
 	"github.com/innsigli/innsigli/portal"
 )
 
-// answering is the path of a sandbox call about a participant.
+// answering returns the path of a sandbox call for a participant.
 func answering(p object, i int, call string) string {
 	return answers + p["signingProcessId"].(string) + "/participants/" + participant(p, i)["participantId"].(string) + "/" + call
 }
 
-// signAs has a sandbox user sign as a participant.
+// signAs makes a sandbox user sign as a participant.
 func (c *client) signAs(p object, i int, user string) answer {
 	c.Helper()
 	return c.call(http.MethodPost, answering(p, i, "sign"), fields{"sandboxUserId": user})
@@ -29,7 +29,7 @@ func (c *client) declineAs(p object, i int, body any) answer {
 	return c.call(http.MethodPost, answering(p, i, "decline"), body)
 }
 
-// signedAs has a sandbox user sign as a participant, which the process shows.
+// signedAs makes a sandbox user sign as a participant, and checks the process.
 func (c *client) signedAs(p object, i int, user, status string) {
 	c.Helper()
 	c.want(c.signAs(p, i, user), http.StatusNoContent, nil)
@@ -42,8 +42,8 @@ func (c *client) signedAs(p object, i int, user, status string) {
 // another is a second sandbox user.
 var another = fields{"fullName": "Jón Þórsson", "kennitala": "0202025559", "phone": "5550102"}
 
-// spec 4.2: Completed when every signer has signed, whatever viewers do; the document is the
-// one with every signature, at level Lt (spec 4.1).
+// spec 4.2: a process is Completed when every signer has signed. Its document has every signature, at level Lt (spec
+// 4.1).
 func TestEverySignerSigns(t *testing.T) {
 	c := start(t, wiring{renderer: newRenderer(t)}).sender(t)
 	first, second := c.user(person), c.user(another)
@@ -65,7 +65,7 @@ func TestEverySignerSigns(t *testing.T) {
 	c.wantDocuments(1)
 }
 
-// spec 4.2 and 6.4: the process is declined at once and for good.
+// spec 4.2 and 6.4: a process that was declined stays declined.
 func TestSignerDeclines(t *testing.T) {
 	t.Parallel()
 	c := start(t, empty).sender(t)
@@ -97,9 +97,9 @@ func TestSignerDeclines(t *testing.T) {
 	}
 }
 
-// begun has a participant log in by the link and begin to sign. Nobody drives the request, so its turn
-// lasts.
-func (c *client) begun(p object, i int, kennitala string) (request string) {
+// beginSigning makes a participant log in with the link and start to sign. The test drives the request, so that the
+// signature stays in progress until then.
+func (c *client) beginSigning(p object, i int, kennitala string) (request string) {
 	c.Helper()
 	one := participant(p, i)
 	token := strings.TrimPrefix(one["signingUrl"].(string), c.url+"/sign/")
@@ -119,15 +119,15 @@ func (c *client) begun(p object, i int, kennitala string) (request string) {
 	return started.ID
 }
 
-// spec 6.4: 423 while a signature on the document is in progress, and the call can be made
-// again. Meanwhile the process and its document are as they were, but for the link (spec 4.3).
+// spec 6.4: 423 while a signature on the document is in progress. Meanwhile the process and its document do not
+// change, except the link (spec 4.3).
 func TestSignatureInProgress(t *testing.T) {
 	t.Parallel()
 	c := start(t, empty).sender(t)
 	c.user(person)
 	second := c.user(another)
 	made := c.made(of(signers(2)...))
-	request := c.begun(made, 0, kennitala)
+	request := c.beginSigning(made, 0, kennitala)
 	for _, i := range []int{0, 1} {
 		a := c.signAs(made, i, second)
 		if i == 0 {
@@ -152,8 +152,8 @@ func TestSignatureInProgress(t *testing.T) {
 	diff(t, "signatures", 2, len(c.signatures(content)))
 }
 
-// spec 6.4: of several reasons the first one in their order is
-// told: 404, viewer, answered, kennitala, cannot sign now, not waiting, and then 423.
+// spec 6.4: of several reasons, the answer states the first in this order: 404, viewer, answered, kennitala, cannot
+// sign now, not waiting, and 423.
 func TestOrderOfReasonsNotToAnswer(t *testing.T) {
 	t.Parallel()
 	s := start(t, empty)
@@ -165,7 +165,7 @@ func TestOrderOfReasonsNotToAnswer(t *testing.T) {
 	const answered, open, signing, declines, pinned, viewer = 0, 1, 2, 3, 4, 5
 	made := c.made(of(append(signers(4), invitee.with(fields{"kennitala": kennitala}), reader)...))
 	c.signedAs(made, answered, user, "Waiting")
-	c.begun(made, signing, kennitala) // a turn is taken from here on
+	c.beginSigning(made, signing, kennitala) // a turn is taken from here on
 	reasons := func(status int, title string) {
 		t.Helper()
 		for _, test := range []struct {

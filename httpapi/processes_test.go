@@ -25,9 +25,8 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// spec 4.1 and 4.2: 201 with the process, its place and the links; participants are in the
-// order of the request (spec 1.5), and a later GET answers the same, to any client of the
-// account.
+// spec 4.1 and 4.2: 201 with the process, its Location and the links. Participants are in the order of the request
+// (spec 1.5). Any client of the account can read the process.
 func TestProcessIsCreated(t *testing.T) {
 	t.Parallel()
 	created := regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
@@ -68,7 +67,7 @@ func TestProcessIsCreated(t *testing.T) {
 	c.wantDocuments(1)
 }
 
-// document is what spec 4.4 has of a process, its content decoded.
+// document returns the document of a process (spec 4.4).
 func (c *client) document(p object) (fileName string, content []byte) {
 	c.Helper()
 	a := c.call(http.MethodGet, pathOf(p)+"/document", nil)
@@ -82,7 +81,7 @@ func (c *client) document(p object) (fileName string, content []byte) {
 	return body["fileName"].(string), content
 }
 
-// spec 4.4: the document as it is now, under the name that it was sent with.
+// spec 4.4: the current document, with the file name that was sent.
 func TestDocumentOfAProcess(t *testing.T) {
 	t.Parallel()
 	c := start(t, empty).sender(t)
@@ -98,7 +97,7 @@ func TestDocumentOfAProcess(t *testing.T) {
 	}
 }
 
-// spec 4.4: nothing of it can be reached any more, and nothing is left.
+// spec 4.4: a deleted process does not exist, and nothing of it is stored.
 func TestProcessIsDeleted(t *testing.T) {
 	t.Parallel()
 	c := start(t, empty).sender(t)
@@ -111,7 +110,7 @@ func TestProcessIsDeleted(t *testing.T) {
 	c.wantDocuments(0)
 }
 
-// wantNoProcess checks that no method finds a process.
+// wantNoProcess checks that no call finds a process.
 func (c *client) wantNoProcess(id, participant, user string) {
 	c.Helper()
 	path, inSandbox := processes+"/"+id, answers+id+"/participants/"+participant
@@ -138,7 +137,7 @@ func TestProcessOfTheWebApplication(t *testing.T) {
 	c.wantDocuments(1)
 }
 
-// webProcess is a process of the web application, in the same store.
+// webProcess creates a process of the web application in the same store.
 func (s *server) webProcess(t *testing.T, owner string) portal.ProcessView {
 	t.Helper()
 	document, err := s.requests.Upload(t.Context(), bytes.NewReader(page), 1<<20)
@@ -155,7 +154,7 @@ func (s *server) webProcess(t *testing.T, owner string) portal.ProcessView {
 	return made
 }
 
-// spec 4.2 and 4.3: seven days later the process is expired, and the links lead nowhere.
+// spec 4.2 and 4.3: a process expires after seven days, and its links are removed.
 func TestProcessExpires(t *testing.T) {
 	t.Parallel()
 	bubble(t, empty, func(t *testing.T, s *server) {
@@ -177,12 +176,12 @@ func TestProcessExpires(t *testing.T) {
 	})
 }
 
-// processOwner is what the signing service and that of processes are both given.
-func (s *server) processOwner(db *fallible) *portal.Owner {
+// processOwner returns the portal's part that the signing service and the portal share.
+func (s *server) processOwner(db *faultyStore) *portal.Owner {
 	return portal.NewOwner(db.Processes(), db, s.documents, db.EvidenceLog(), billing{s.accounts}, portal.Options{Events: s.hooks, TestUsers: testUsers{db.Sandbox()}})
 }
 
-// billing is what accounts may and owe.
+// billing adapts the account service to the portal.
 type billing struct{ *account.Service }
 
 func (b billing) Terms(ctx context.Context, id string) (portal.Terms, error) {
@@ -190,7 +189,7 @@ func (b billing) Terms(ctx context.Context, id string) (portal.Terms, error) {
 	return portal.Terms(terms), err
 }
 
-// testUsers are those of the sandbox as the portal asks for them.
+// testUsers adapts the sandbox's store to the portal.
 type testUsers struct{ sandbox.Store }
 
 func (p testUsers) TestUser(ctx context.Context, owner, id string) (idp.Person, bool, error) {
@@ -201,10 +200,10 @@ func (p testUsers) TestUser(ctx context.Context, owner, id string) (idp.Person, 
 	return idp.Person{Account: owner, Method: idp.App, Kennitala: u.Kennitala}, u.Action == sandbox.Success && u.Delay == 0, err
 }
 
-// blank draws every page as an empty one, which most pages of these tests are.
-type blank struct{}
+// blankRenderer draws every page as an empty one.
+type blankRenderer struct{}
 
-func (blank) Render(_ context.Context, _ io.ReaderAt, _ int64, _, width, height int) (*image.RGBA, error) {
+func (blankRenderer) Render(_ context.Context, _ io.ReaderAt, _ int64, _, width, height int) (*image.RGBA, error) {
 	picture := image.NewRGBA(image.Rect(0, 0, width, height))
 	for i := range picture.Pix {
 		picture.Pix[i] = 0xff
@@ -212,15 +211,15 @@ func (blank) Render(_ context.Context, _ io.ReaderAt, _ int64, _, width, height 
 	return picture, nil
 }
 
-// empty is a server in whose documents nothing is in the way of stamps.
-var empty = wiring{renderer: blank{}}
+// empty is a server whose pages are empty, so that any stamp has a free place.
+var empty = wiring{renderer: blankRenderer{}}
 
 const processes = "/api/v1/portal/signing-processes"
 
-// answers is what the paths begin with at which sandbox users answer.
+// answers is the prefix of the paths at which sandbox users answer.
 const answers = "/api/v1/sandbox/portal/signing-processes/"
 
-// sender is a client that may do everything, of an account with a payment method.
+// sender returns a client with all scopes, of an account with a payment method.
 func (s *server) sender(t *testing.T) *client {
 	t.Helper()
 	c := s.client(t, account.Scopes()...)
@@ -230,25 +229,25 @@ func (s *server) sender(t *testing.T) *client {
 	return c
 }
 
-// roles are the words for them.
+// roles are the roles of participants.
 var roles = []string{"Signer", "Viewer"}
 
-// invitee is a participant of a body that creates a process.
+// invitee is a signer in the body that creates a process.
 var invitee = fields{"name": "Sigrún Þórsdóttir", "email": "sigrun@example.is", "role": "Signer"}
 
 // reader is a viewer.
 var reader = fields{"name": "Védís Önnudóttir", "email": "vedis@example.is", "role": "Viewer"}
 
-// draft is the body that creates a process of a signer.
+// draft is a body that creates a process with one signer.
 var draft = fields{
 	"file.name": "contract.pdf", "file.contentBase64": page,
 	"signatureLocation": "BottomLeft", "participants": []fields{invitee},
 }
 
-// of is the body for other participants.
+// of returns a draft with other participants.
 func of(participants ...fields) fields { return draft.with(fields{"participants": participants}) }
 
-// signers are so many that differ.
+// signers returns n different signers.
 func signers(n int) (list []fields) {
 	for i := range n {
 		list = append(list, invitee.with(fields{"email": strings.Repeat("a", i+1) + "@example.is"}))
@@ -256,19 +255,19 @@ func signers(n int) (list []fields) {
 	return list
 }
 
-// create makes a process.
+// create sends a body that creates a process.
 func (c *client) create(body any) answer {
 	c.Helper()
 	return c.call(http.MethodPost, processes, body)
 }
 
-// made is a process that the API made.
+// made creates a process.
 func (c *client) made(body any) object {
 	c.Helper()
 	return c.process(http.StatusCreated, c.create(body))
 }
 
-// process is the process in an answer.
+// process returns the process in an answer.
 func (c *client) process(status int, a answer) object {
 	c.Helper()
 	if a.status != status {
@@ -277,19 +276,19 @@ func (c *client) process(status int, a answer) object {
 	return c.object(a)
 }
 
-// shown is a process as it is now.
+// shown reads a process.
 func (c *client) shown(p object) object {
 	c.Helper()
 	return c.process(http.StatusOK, c.call(http.MethodGet, pathOf(p), nil))
 }
 
-// pathOf is the path of a process.
+// pathOf returns the path of a process.
 func pathOf(p object) string { return processes + "/" + p["signingProcessId"].(string) }
 
-// participant is one of a process.
+// participant returns a participant of a process.
 func participant(p object, i int) object { return p["participants"].([]any)[i].(object) }
 
-// spec 4.8: the account's processes in the order of creation, a page at a time.
+// spec 4.8: the processes of an account, in the order of creation, in pages.
 func TestProcessesAreListed(t *testing.T) {
 	t.Parallel()
 	s := start(t, empty)
@@ -365,7 +364,7 @@ func TestProcessesAreListed(t *testing.T) {
 	diff(t, "next of the second page", nil, end)
 }
 
-// spec 4.8: each wrong parameter is named, all in one answer.
+// spec 4.8: one answer names all invalid parameters.
 func TestFaultyListOfProcesses(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).client(t, account.ScopePortalRead)

@@ -16,7 +16,7 @@ import (
 	"github.com/innsigli/innsigli/portal"
 )
 
-// openPage is encrypted, and opens without a password.
+// openPage returns an encrypted document that opens without a password.
 func openPage(t *testing.T) []byte {
 	t.Helper()
 	folder := t.TempDir()
@@ -34,8 +34,7 @@ func openPage(t *testing.T) []byte {
 	return content
 }
 
-// spec 4.1: the titled refusals that have to do with the document, each at the first value that
-// is refused. Nothing is kept, and the key is free again.
+// spec 4.1: documents and pages that are refused. Nothing is stored, and the key can be used again.
 func TestRefusedProcess(t *testing.T) {
 	testenv.Slow(t, "dozens of documents are refused")
 	t.Parallel()
@@ -69,7 +68,7 @@ func TestRefusedProcess(t *testing.T) {
 			c := c.in(t)
 			for range 2 {
 				c.wantProblem(c.createWithKey(name, test.sent), http.StatusBadRequest, test.title)
-				c.wantNothing()
+				c.wantNothingStored()
 			}
 			made := c.process(http.StatusCreated, c.createWithKey(name, draft))
 			c.want(c.call(http.MethodDelete, pathOf(made), nil), http.StatusNoContent, nil)
@@ -77,7 +76,7 @@ func TestRefusedProcess(t *testing.T) {
 	}
 }
 
-// What is wrong with the document is said before what is wrong with the account.
+// A fault of the document is reported before one of the account.
 func TestOrderOfRefusals(t *testing.T) {
 	t.Parallel()
 	s := start(t, empty)
@@ -96,23 +95,23 @@ func TestOrderOfRefusals(t *testing.T) {
 		{fields{"participants": signers(3)}, "Storage quota exceeded"},
 	} {
 		c.wantProblem(c.create(of(signers(stampsOnA4+1)...).with(step.sent)), http.StatusBadRequest, step.title)
-		c.wantNothing()
+		c.wantNothingStored()
 	}
 	c.wantInvalid(c.create(draft.with(fields{"file.contentBase64": lockedPage, "file.name": 5})), "file.name")
 }
 
-// A page that cannot be drawn for now is asked for again.
+// While the renderer is not ready, the answer is 503, and the key can be used again.
 func TestProcessWhileTheRendererIsNotReady(t *testing.T) {
 	t.Parallel()
-	c := start(t, wiring{breaks: true, renderer: unready{}}).sender(t)
+	c := start(t, wiring{breaks: true, renderer: unreadyRenderer{}}).sender(t)
 	a := c.createWithKey("the contract", draft)
 	c.wantProblem(a, http.StatusServiceUnavailable, "Service unavailable")
 	diff(t, "Retry-After", "1", a.header.Get("Retry-After"))
-	c.wantNothing()
+	c.wantNothingStored()
 	c.wantProblem(c.createWithKey("the contract", draft.with(fields{"file.name": "other.pdf"})), http.StatusServiceUnavailable, "Service unavailable")
 }
 
-// Where the page cannot be drawn, the answer does not claim that the page has no room (spec 3.3 and 4.1).
+// If the page cannot be drawn, the answer does not state that the page has no room (spec 3.3 and 4.1).
 func TestPageThatCannotBeDrawn(t *testing.T) {
 	t.Parallel()
 	s := start(t, wiring{}) // which has no renderer
@@ -127,15 +126,15 @@ func TestPageThatCannotBeDrawn(t *testing.T) {
 	diff(t, "detail", "The page could not be drawn to find a free place.", c.object(a)["detail"])
 }
 
-// wantRefused checks that a body creates nothing, and that these fields are why.
+// wantRefused checks that a body is refused for these fields, and that nothing is stored.
 func (c *client) wantRefused(body any, paths ...string) {
 	c.Helper()
 	c.wantInvalid(c.create(body), paths...)
-	c.wantNothing()
+	c.wantNothingStored()
 }
 
-// wantNothing checks that nothing is kept of what was refused.
-func (c *client) wantNothing() {
+// wantNothingStored checks that nothing is stored.
+func (c *client) wantNothingStored() {
 	c.Helper()
 	c.wantDocuments(0)
 	for p, err := range c.store.AllProcesses(c.Context()) {
@@ -146,8 +145,7 @@ func (c *client) wantNothing() {
 	}
 }
 
-// spec 1.3 and 4.1: all the faulty fields are in one answer, whoever finds them, and
-// each has one sentence.
+// spec 1.3 and 4.1: one answer names all faulty fields, with one message each.
 func TestSeveralFaultsOfAProcess(t *testing.T) {
 	t.Parallel()
 	c := start(t, empty).sender(t)
@@ -176,7 +174,7 @@ func TestSeveralFaultsOfAProcess(t *testing.T) {
 					t.Errorf("of %s is said: %v", path, said)
 				}
 			}
-			c.wantNothing()
+			c.wantNothingStored()
 		})
 	}
 	t.Run("a body of 9000 participants", func(t *testing.T) {
@@ -210,15 +208,15 @@ func TestLastAllowedValuesOfAProcess(t *testing.T) {
 			c := c.in(t)
 			made := c.made(body)
 			c.want(c.call(http.MethodDelete, pathOf(made), nil), http.StatusNoContent, nil)
-			c.wantNothing()
+			c.wantNothingStored()
 		})
 	}
 }
 
-// stampsOnA4 is how many stamps an empty page has room for.
+// stampsOnA4 is the number of stamps for which an empty page has room.
 const stampsOnA4 = 56
 
-// written is a value in JSON.
+// written returns a value in JSON.
 func written(t *testing.T, v any) string {
 	t.Helper()
 	encoded, err := json.Marshal(v)

@@ -18,35 +18,33 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// failing is the sandbox with people who answer with failures that the sandbox does
-// not simulate.
-type failing struct {
+// failingProvider is a provider with failures that the sandbox does not simulate.
+type failingProvider struct {
 	*sandbox.Sandbox
 	begin, poll *idp.Failure
 }
 
-func (f *failing) Begin(ctx context.Context, key string, p idp.Person, t idp.Text, known *x509.Certificate) (idp.State, idp.Event, error) {
+func (f *failingProvider) Begin(ctx context.Context, key string, p idp.Person, t idp.Text, known *x509.Certificate) (idp.State, idp.Event, error) {
 	if f.begin != nil {
 		return idp.State{}, idp.Failed{Failure: *f.begin}, nil
 	}
 	return f.Sandbox.Begin(ctx, key, p, t, known)
 }
 
-func (f *failing) Poll(ctx context.Context, s idp.State) (idp.State, idp.Event, error) {
+func (f *failingProvider) Poll(ctx context.Context, s idp.State) (idp.State, idp.Event, error) {
 	if f.poll != nil {
 		return s, idp.Failed{Failure: *f.poll}, nil
 	}
 	return f.Sandbox.Poll(ctx, s)
 }
 
-// spec 3.7: the codes reach the client under their names, at the start and at
-// a poll, with the provider's own error and description unchanged; an error that the
-// service does not know is null.
+// spec 3.7: a start and a poll return the provider's code, error and description unchanged. An unknown error has a
+// null code.
 func TestErrorCodes(t *testing.T) {
 	t.Parallel()
-	var people *failing
+	var people *failingProvider
 	c := start(t, wiring{provider: func(s *sandbox.Sandbox) idp.Provider {
-		people = &failing{Sandbox: s}
+		people = &failingProvider{Sandbox: s}
 		return people
 	}}).signer(t)
 	c.user(person)
@@ -84,10 +82,10 @@ func TestErrorCodes(t *testing.T) {
 	c.wantDocuments(0)
 }
 
-// spec 3.6: ExpiredToken alone repeats.
+// spec 3.6: only ExpiredToken is repeated.
 func TestExpiredTokenOfTheProvider(t *testing.T) {
 	t.Parallel()
-	people := new(failing)
+	people := new(failingProvider)
 	c := start(t, wiring{provider: func(s *sandbox.Sandbox) idp.Provider { people.Sandbox = s; return people }}).signer(t)
 	c.user(person)
 	id := c.begin(startBody(idpApp))
@@ -99,11 +97,10 @@ func TestExpiredTokenOfTheProvider(t *testing.T) {
 	c.wantFailure(c.poll(id), want)
 }
 
-// pinging is a provider whose notifications name a conversation in the body and its secret
-// in the header.
-type pinging struct{}
+// pingNotifier reads the conversation from the body of a notification and the secret from its header.
+type pingNotifier struct{}
 
-func (pinging) Notification(r *http.Request) (key string, authentic func(idp.State) bool, err error) {
+func (pingNotifier) Notification(r *http.Request) (key string, authentic func(idp.State) bool, err error) {
 	body, err := io.ReadAll(r.Body)
 	secret, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if err == nil && !ok {
@@ -112,10 +109,10 @@ func (pinging) Notification(r *http.Request) (key string, authentic func(idp.Sta
 	return string(body), func(s idp.State) bool { return string(s.Secret) == secret }, err
 }
 
-// waiting are the conversations that somebody waits for, with their secrets.
-type waiting map[string]string
+// conversations are the conversations that wait for a notification, with their secrets.
+type conversations map[string]string
 
-func (w waiting) Notified(_ context.Context, key string, authentic func(idp.State) bool) error {
+func (w conversations) Notified(_ context.Context, key string, authentic func(idp.State) bool) error {
 	switch secret, ok := w[key]; {
 	case key == "unlucky":
 		return storage.ErrUnavailable
@@ -125,8 +122,7 @@ func (w waiting) Notified(_ context.Context, key string, authentic func(idp.Stat
 	return nil
 }
 
-// CIBA Core 1.0 10.2: a ping is answered 204 without a body, if it is one. Nobody learns from
-// the answer which conversations there are.
+// CIBA Core 1.0 10.2: the answer to an authentic ping is 204. Other answers do not reveal which conversations exist.
 func TestNotifications(t *testing.T) {
 	t.Parallel()
 	var failed []error
@@ -135,7 +131,7 @@ func TestNotifications(t *testing.T) {
 		Failed:  func(_ context.Context, err error) { failed = append(failed, err) },
 	}
 	with := config
-	with.Notifier, with.Notifications = pinging{}, waiting{"one": "secret"}
+	with.Notifier, with.Notifications = pingNotifier{}, conversations{"one": "secret"}
 	for name, test := range map[string]struct {
 		config       httpapi.Config
 		method, body string

@@ -63,8 +63,7 @@ func TestFaultyStart(t *testing.T) {
 	c.signature(c.sign(startBody(idpApp)))
 }
 
-// spec 1.1: the content may stand anywhere in the body, and members may be
-// written with escapes.
+// spec 1.1: members may be in any order, and may be written with escapes.
 func TestBodyThatIsWrittenOtherwise(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -82,7 +81,7 @@ func TestBodyThatIsWrittenOtherwise(t *testing.T) {
 	}
 }
 
-// spec 1.1: a body without Content-Type is read as JSON, another type is 415.
+// spec 1.1: a body without a Content-Type is read as JSON, and another type is 415.
 func TestContentType(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).client(t, account.Scopes()...)
@@ -128,7 +127,7 @@ func TestContentType(t *testing.T) {
 	}
 }
 
-// spec 1.1: a POST that needs no body accepts none, whatever a client says of none.
+// spec 1.1: the Content-Type of an empty body does not count.
 func TestTypeOfNoBody(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).client(t, account.Scopes()...)

@@ -12,7 +12,7 @@ import (
 
 const users = "/api/v1/sandbox/users"
 
-// listed are the account's sandbox users by the list.
+// listed returns the sandbox users in the list.
 func (c *client) listed() []any {
 	c.Helper()
 	a := c.call(http.MethodGet, users, nil)
@@ -107,8 +107,7 @@ func TestPutKeepsWhatIsOmittedOrNull(t *testing.T) {
 	}
 }
 
-// spec 6.1: each user of an account has a kennitala and a phone
-// of its own, on POST and on PUT.
+// spec 6.1: the kennitala and the phone of a user are unique in an account.
 func TestSandboxUserAlreadyExists(t *testing.T) {
 	t.Parallel()
 	s := start(t, wiring{})
@@ -134,7 +133,7 @@ func TestSandboxUserAlreadyExists(t *testing.T) {
 	c.user(fields{"fullName": "Third", "kennitala": "3333333333", "phone": "222"})
 }
 
-// spec 6.2: no delay and action Success, every row for both methods.
+// spec 6.2: the calls of a signing without a delay and with action Success.
 func TestCallsOfASigning(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -168,8 +167,7 @@ func TestCallsOfASigning(t *testing.T) {
 	}
 }
 
-// spec 6.3: certificates keep the name that the user was created with,
-// and carry the current kennitala (spec 6.3).
+// spec 6.3: a certificate has the name with which the user was created, and the current kennitala.
 func TestCertificateKeepsTheName(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -196,9 +194,8 @@ func TestCertificateKeepsTheName(t *testing.T) {
 	diff(t, "name in the list", any("Þórný Þriðja"), c.listed()[0].(object)["fullName"])
 }
 
-// spec 3.2 and 6.2: by kennitala with IdpApp, hyphens
-// dropped on both sides, and by phone with IdpSim, byte for byte; with IdpSim the
-// kennitala is not compared.
+// spec 3.2 and 6.2: IdpApp finds a user by kennitala, without hyphens. IdpSim finds a user by the exact phone, and
+// does not compare the kennitala.
 func TestWhoSigns(t *testing.T) {
 	t.Parallel()
 	s := start(t, wiring{})
@@ -240,8 +237,7 @@ func TestWhoSigns(t *testing.T) {
 	}
 }
 
-// spec 6.2: until the delay has passed since the start, polls
-// answer AuthorizationPending; with IdpApp the first one always does.
+// spec 6.2: polls answer AuthorizationPending until the delay since the start has passed.
 func TestDelay(t *testing.T) {
 	t.Parallel()
 	for _, method := range methods {
@@ -265,7 +261,7 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-// wantResult polls a request that the person has answered, and once more.
+// wantResult polls a request that the person has answered, and polls again.
 func (c *client) wantResult(id, action string) {
 	c.Helper()
 	if a := c.poll(id); action == "Cancel" {
@@ -277,8 +273,7 @@ func (c *client) wantResult(id, action string) {
 	c.wantDocuments(0)
 }
 
-// spec 6.2: the first poll with IdpApp is pending,
-// however late it comes.
+// spec 6.2: with IdpApp, the first poll always answers AuthorizationPending.
 func TestFirstPollWithIdpAppIsPending(t *testing.T) {
 	t.Parallel()
 	for _, action := range []string{"Success", "Cancel"} {

@@ -1,7 +1,5 @@
-// These tests ask the API over HTTP what the service's specification says that it
-// answers, one file for a section or two of it. Everything behind the wire is the
-// real thing: a store in a file, accounts, busy signals, the sandbox and its
-// people, wired as the program wires them.
+// The tests call the API over HTTP, and check what the specification requires. The services behind it are real: a
+// store in a file, accounts, busy signals and the sandbox, assembled as the program does.
 package httpapi_test
 
 import (
@@ -33,7 +31,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// wiring is what a test wants to be otherwise than in the sandbox.
+// wiring is how the server of a test differs from the sandbox.
 type wiring struct {
 	production bool                     // no sandbox paths, and production's pace and expiry
 	breaks     bool                     // the test breaks connections, which the server may complain about
@@ -48,16 +46,16 @@ type wiring struct {
 	around     func(http.Handler) http.Handler
 }
 
-// smallBuffer is what a connection that a test breaks may hold on the way.
+// smallBuffer limits what the kernel buffers of a connection that a test closes.
 const smallBuffer = 64 << 10
 
-// server is the service with everything wired.
+// server is the assembled service.
 type server struct {
 	url       string
 	dial      func(ctx context.Context, network, address string) (net.Conn, error)
 	http      *http.Client
 	stop      func() // waits until nothing is being answered any more
-	store     *fallible
+	store     *faultyStore
 	documents *documents
 	accounts  *account.Service
 	people    *sandbox.Sandbox
@@ -79,8 +77,7 @@ func start(t *testing.T, w wiring) *server {
 	return serve(t, listener, dialer.DialContext, w)
 }
 
-// bubble runs a test in which time is made of nothing. Connections are pipes
-// there, since real sockets take real time.
+// bubble runs a test with a synthetic clock. Connections are pipes, since real sockets take real time.
 func bubble(t *testing.T, w wiring, test func(t *testing.T, s *server)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -94,7 +91,7 @@ func serve(t *testing.T, listener net.Listener, dial func(context.Context, strin
 	if w.store == nil {
 		w.store = inFile
 	}
-	db := &fallible{backend: w.store(t)}
+	db := &faultyStore{backend: w.store(t)}
 	people, err := sandbox.Open(t.Context(), db.Sandbox(), db, sandbox.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +113,7 @@ func serve(t *testing.T, listener net.Listener, dial func(context.Context, strin
 	}
 	handler := s.handler(t, db, w)
 	s.http.Transport = openapitest.Transport(s.http.Transport, func(err error) { t.Error(err) }, described(t, handler, w))
-	h := &http.Server{Handler: inPlace(w.around, s.watch(handler))}
+	h := &http.Server{Handler: replaced(w.around, s.watch(handler))}
 	if w.breaks {
 		h.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 			if tcp, ok := c.(*net.TCPConn); ok {
@@ -144,7 +141,7 @@ func serve(t *testing.T, listener net.Listener, dial func(context.Context, strin
 	return s
 }
 
-func (s *server) handler(t *testing.T, db *fallible, w wiring) http.Handler {
+func (s *server) handler(t *testing.T, db *faultyStore, w wiring) http.Handler {
 	signals := busysignal.New(db.BusySignals(), db, busysignal.Options{})
 	options := signing.Options{Expiry: sandbox.Expiry, Interval: time.Second, IgnoreInterval: true, Sources: s.people.Sources, SingleProcess: true}
 	if w.production {
@@ -163,9 +160,9 @@ func (s *server) handler(t *testing.T, db *fallible, w wiring) http.Handler {
 		BaseURL:  s.url,
 		Accounts: s.accounts,
 		Signals:  signals,
-		Signing:  inPlace(w.signing, httpapi.Signing(s.requests)),
-		Webhooks: inPlace(w.hooks, httpapi.Webhooks(s.hooks)),
-		Portal:   inPlace(w.portal, httpapi.Portal(s.processes)),
+		Signing:  replaced(w.signing, httpapi.Signing(s.requests)),
+		Webhooks: replaced(w.hooks, httpapi.Webhooks(s.hooks)),
+		Portal:   replaced(w.portal, httpapi.Portal(s.processes)),
 		Sandbox:  s.people,
 		TestCA:   s.people,
 		Ready:    db.ready,
@@ -179,12 +176,12 @@ func (s *server) handler(t *testing.T, db *fallible, w wiring) http.Handler {
 	}
 	if w.production {
 		config.Sandbox, config.TestCA = nil, nil
-		config.Notifier, config.Notifications = pinging{}, waiting{"one": "secret"}
+		config.Notifier, config.Notifications = pingNotifier{}, conversations{"one": "secret"}
 	}
 	return httpapi.New(config)
 }
 
-// addressHeader is where a test says from where it calls; nothing: from this machine.
+// addressHeader is the header with the address of the caller. Without it, the address is the loopback address.
 const addressHeader = "X-Test-Address"
 
 func addressIn(r *http.Request) netip.Addr {
@@ -195,16 +192,16 @@ func addressIn(r *http.Request) netip.Addr {
 	return address
 }
 
-// inPlace is what a test puts in the place of a service, or the service.
-func inPlace[T any](replace func(T) T, service T) T {
+// replaced returns the test's replacement of a service, or the service.
+func replaced[T any](replace func(T) T, service T) T {
 	if replace == nil {
 		return service
 	}
 	return replace(service)
 }
 
-// hooks are the webhooks of a store, with the event types of spec 5.4.
-func hooks(t *testing.T, db *fallible, o delivery.Options) *delivery.Service {
+// hooks returns the webhook service of a store, with the event types of spec 5.4.
+func hooks(t *testing.T, db *faultyStore, o delivery.Options) *delivery.Service {
 	t.Helper()
 	o.EventTypes = portal.EventTypes()
 	s := delivery.New(db.Webhooks(), db, db.Jobs(), o)
@@ -249,7 +246,7 @@ func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
-// diff compares what came with what the specification says.
+// diff reports a difference from what the specification requires.
 func diff(t *testing.T, what string, want, got any) {
 	t.Helper()
 	if d := cmp.Diff(want, got); d != "" {
@@ -266,8 +263,8 @@ func readAll(t *testing.T, r io.Reader) []byte {
 	return b
 }
 
-// met are all tests. When all have run, it is told which operations and statuses of the documents none
-// of them met. Every operation has to be met with one status at least.
+// met runs all tests, then reports the operations and statuses of the OpenAPI documents that no test met. Every
+// operation must be met with one status at least.
 type met struct{ *testing.M }
 
 func (m met) Run() int {
@@ -280,7 +277,7 @@ func (m met) Run() int {
 	return max(code, untested())
 }
 
-// untested prints what was not met; 1: an operation was not.
+// untested prints what was not met. It returns 1 if an operation was not.
 func untested() (code int) {
 	descriptions.mu.Lock()
 	defer descriptions.mu.Unlock()
@@ -299,14 +296,14 @@ func untested() (code int) {
 	return code
 }
 
-// descriptions are the documents of the environments, by which every answer to a test is judged. They
-// are read once: but for the address they are the same on all servers.
+// descriptions are the OpenAPI documents of the environments, against which every answer is checked. They are read
+// once, because they differ between servers only in the URL.
 var descriptions struct {
 	mu sync.Mutex
 	of map[bool]*openapitest.Document // by whether it is production's
 }
 
-// described is the document of a server.
+// described returns the document of a server.
 func described(t *testing.T, api http.Handler, w wiring) *openapitest.Document {
 	t.Helper()
 	descriptions.mu.Lock()

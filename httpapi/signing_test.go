@@ -21,7 +21,7 @@ import (
 	"github.com/innsigli/innsigli/xades"
 )
 
-// spec 3.2: what the start request says about the signer is in the signature.
+// spec 3.2: the signature contains the signer's fields of the start request.
 func TestFieldsAreInTheSignature(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -59,7 +59,7 @@ func TestFieldsAreInTheSignature(t *testing.T) {
 	}
 }
 
-// spec 3.5: production asks people for 290 seconds, with polls every 2.
+// spec 3.5: in production, a request expires after 290 seconds, and the interval is 2 seconds.
 func TestStartInProduction(t *testing.T) {
 	t.Parallel()
 	bubble(t, wiring{production: true}, func(t *testing.T, s *server) {
@@ -70,7 +70,7 @@ func TestStartInProduction(t *testing.T) {
 	})
 }
 
-// spec 3.1: refused at once by the identity provider: 400 with an errorCode, and no pollingId.
+// spec 3.1: a start that the identity provider refuses is 400 with an errorCode and without a pollingId.
 func TestRefusedStart(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -80,8 +80,7 @@ func TestRefusedStart(t *testing.T) {
 	c.wantDocuments(0)
 }
 
-// spec 3.6: Pending, Signed, Failed; a request that has finished is 404 for
-// good, and one that never was is too.
+// spec 3.6: a request that has finished is 404 from then on, and so is one that never existed.
 func TestPollOfARequestThatHasFinished(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -111,7 +110,7 @@ func TestWhoMayPoll(t *testing.T) {
 	c.wantFinished(id)
 }
 
-// spec 3.6: a start that is refused clears too, and only starts do.
+// spec 3.6: a refused start clears abandoned requests, too, and no other call does.
 func TestOnlyAStartClears(t *testing.T) {
 	t.Parallel()
 	bubble(t, wiring{}, func(t *testing.T, s *server) {
@@ -133,7 +132,7 @@ type fields map[string]any
 // absent is the value of a field that is not in the body.
 type absent struct{}
 
-// with is the body with some fields changed.
+// with returns the fields with some changed.
 func (f fields) with(changes fields) fields {
 	changed := maps.Clone(f)
 	maps.Copy(changed, changes)
@@ -168,10 +167,10 @@ const (
 	phone     = "5550101"
 )
 
-// person is the body that makes a sandbox user of them.
+// person is the body that creates a sandbox user.
 var person = fields{"fullName": "Sandbox Signer", "kennitala": kennitala, "phone": phone}
 
-// user makes a sandbox user and returns its uuid.
+// user creates a sandbox user and returns its uuid.
 func (c *client) user(f fields) string {
 	c.Helper()
 	return c.member(c.call(http.MethodPost, "/api/v1/sandbox/users", f), "uuid")
@@ -196,7 +195,7 @@ var formats = []string{"Pdf", "Xml"}
 // page is the document that most tests sign.
 var page = pdftest.Build(pdftest.Options{})
 
-// startBody is a start request for the person and the page.
+// startBody returns a start request of the person for the page.
 func startBody(method string) fields {
 	return fields{
 		"file.type": "Pdf", "file.name": "contract.pdf", "file.contentB64": page,
@@ -210,7 +209,7 @@ func (c *client) start(f fields) answer {
 	return c.call(http.MethodPost, "/api/v1/signing", f)
 }
 
-// begin starts a request that the API accepts, and returns its pollingId.
+// begin starts a request and returns its pollingId.
 func (c *client) begin(f fields) string {
 	c.Helper()
 	return c.member(c.start(f), "pollingId")
@@ -224,7 +223,7 @@ func (c *client) poll(id string) answer {
 const (
 	finished = "Not found" // the title of a poll's 404
 
-	// sentence stands for an errorDescription whose words are free.
+	// sentence replaces an errorDescription whose wording may change.
 	sentence = "(a sentence)"
 )
 
@@ -241,8 +240,7 @@ var (
 	unreadable   = failure("UnableToHandleGivenData", "invalid_request", sentence, nil)
 )
 
-// wantFailure checks a 400 of the provider's, which is plain JSON with exactly the
-// four members (spec 3.7).
+// wantFailure checks a 400 with the four members of a provider's failure (spec 3.7).
 func (c *client) wantFailure(a answer, want object) {
 	c.Helper()
 	if a.status != http.StatusBadRequest || a.header.Get("Content-Type") != "application/json" {
@@ -255,13 +253,13 @@ func (c *client) wantFailure(a answer, want object) {
 	diff(c.T, "failure", want, got)
 }
 
-// wantFinished checks that there is nothing to poll.
+// wantFinished checks that a request is 404.
 func (c *client) wantFinished(id string) {
 	c.Helper()
 	c.wantProblem(c.poll(id), http.StatusNotFound, finished)
 }
 
-// signed is the document of a poll's 200.
+// signed returns the document in a poll's 200.
 func (c *client) signed(a answer) []byte {
 	c.Helper()
 	body := c.object(a)
@@ -276,7 +274,7 @@ func (c *client) signed(a answer) []byte {
 	return document
 }
 
-// sign goes the whole way from the start to the signed document.
+// sign starts a request, and polls until it returns the signed document.
 func (c *client) sign(f fields) []byte {
 	c.Helper()
 	id := c.begin(f)
@@ -288,7 +286,7 @@ func (c *client) sign(f fields) []byte {
 	return c.signed(a)
 }
 
-// signatures are the signatures of a document, each of them valid.
+// signatures returns the signatures of a document, and checks that all are valid.
 func (c *client) signatures(document []byte) []ades.SignatureReport {
 	c.Helper()
 	report, err := pades.Verify(c.Context(), pades.Document{ReaderAt: bytes.NewReader(document), Size: int64(len(document))}, ades.VerifyOptions{Roots: c.people.Roots()})
@@ -304,7 +302,7 @@ func (c *client) signatures(document []byte) []ades.SignatureReport {
 	return report.Signatures
 }
 
-// signature is the one signature of a document.
+// signature returns the only signature of a document.
 func (c *client) signature(document []byte) ades.SignatureReport {
 	c.Helper()
 	all := c.signatures(document)
@@ -314,8 +312,7 @@ func (c *client) signature(document []byte) ades.SignatureReport {
 	return all[0]
 }
 
-// spec 3.4: each level is what the signature has, and Lt when none is said. The
-// sandbox has all that they need (spec 6.3).
+// spec 3.4: the signature has the requested level, or Lt by default. The sandbox supports all levels (spec 6.3).
 func TestSignatureLevels(t *testing.T) {
 	t.Parallel()
 	const level = "advancedSignatureSettings.signatureLevel"
@@ -344,7 +341,7 @@ func TestSignatureLevels(t *testing.T) {
 	}
 }
 
-// lockedPage needs a password that nobody knows.
+// lockedPage needs an unknown password.
 var lockedPage = pdftest.Build(pdftest.Options{Trailer: "/Encrypt << /Filter /Standard /V 2 /R 3 /Length 128 /P -4 /O <" + strings.Repeat("00", 32) + "> /U <" + strings.Repeat("00", 32) + "> >> /ID [<00> <00>]"})
 
 // spec 3.10: without signatureImage, a document that cannot be signed starts, and fails at a poll with

@@ -23,19 +23,19 @@ import (
 
 const mebibyte = 1 << 20
 
-// sized is a start request whose body is of exactly that many bytes.
+// sized returns a start request of exactly size bytes.
 func sized(t *testing.T, size int) string {
 	t.Helper()
 	return filled(t, size, `{"file":{"type":"Pdf","name":"a","contentB64":"`, `"},"signer":{"kennitala":"0101302989","signingMethod":"IdpSim","phone":"5550101"},"advancedSignatureSettings":{"signatureLevel":"B"}}`)
 }
 
-// sizedDraft is a body that creates a process, of exactly that many bytes.
+// sizedDraft returns a body of exactly size bytes that creates a process.
 func sizedDraft(t *testing.T, size int) string {
 	t.Helper()
 	return filled(t, size, `{"file":{"name":"a.pdf","contentBase64":"`, `"},"participants":[{"name":"A","email":"a@example.is","role":"Signer"}],"signatureLocation":"TopLeft"}`)
 }
 
-// filled is a body of exactly that many bytes, with a document between its head and its tail.
+// filled returns a body of exactly size bytes, with a document between head and tail.
 func filled(t *testing.T, size int, head, tail string) string {
 	t.Helper()
 	empty := len(pdftest.Build(pdftest.Options{Payload: 1})) + 8 // the length and the offsets take digits
@@ -47,7 +47,7 @@ func filled(t *testing.T, size int, head, tail string) string {
 	return body + strings.Repeat(" ", size-len(body))
 }
 
-// largestImage is the picture with what makes it 2 MiB: a chunk that says nothing, behind its header.
+// largestImage returns an image of 2 MiB, most of which is a chunk that decoders ignore.
 func largestImage(t *testing.T) []byte {
 	t.Helper()
 	small := pngPicture(t)
@@ -60,8 +60,7 @@ func largestImage(t *testing.T) []byte {
 	return slices.Concat(small[:header], framed, small[header:])
 }
 
-// A start in which everything beside the document is as long as it may be is not too large, nor when
-// slashes of its image are escaped, as some writers do.
+// A start with the longest permitted value in each field is accepted, also if the slashes in its image are escaped.
 func TestLargestFields(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -102,7 +101,7 @@ func TestBodyThatIsTooLarge(t *testing.T) {
 			r := c.request(http.MethodPost, test.path, nil)
 			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(test.body)), -1
 			c.wantProblem(c.send(r), http.StatusRequestEntityTooLarge, "Request too large")
-			c.wantNothing()
+			c.wantNothingStored()
 		})
 	}
 	hook, made := c.subscribe("https://hooks.example/"), c.made(draft)
@@ -115,8 +114,8 @@ func TestBodyThatIsTooLarge(t *testing.T) {
 	diff(t, "process", made, c.shown(made))
 }
 
-// spec 1.6: at once where Content-Length tells: before any of the body has
-// come, also to a client that waits to be told to send it.
+// spec 1.6: if the Content-Length is too large, the server answers before it has received the body, also to a client
+// that waits for 100 Continue.
 func TestTooLargeIsSaidAtOnce(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).client(t, account.Scopes()...)
@@ -147,12 +146,12 @@ func TestTooLargeIsSaidAtOnce(t *testing.T) {
 	}
 }
 
-// A client that goes away in the middle of its document leaves nothing behind.
+// Nothing is stored of a document whose client closes the connection in the middle.
 func TestUploadThatBreaksOff(t *testing.T) {
 	t.Parallel()
 	for path, body := range map[string]string{"/api/v1/signing": sized(t, 4*mebibyte), processes: sizedDraft(t, 4*mebibyte)} {
 		t.Run(path, func(t *testing.T) {
-			c := start(t, wiring{breaks: true, renderer: blank{}}).client(t, account.Scopes()...)
+			c := start(t, wiring{breaks: true, renderer: blankRenderer{}}).client(t, account.Scopes()...)
 			conn, err := c.dial(t.Context(), "tcp", strings.TrimPrefix(c.url, "http://"))
 			if err != nil {
 				t.Fatal(err)
@@ -164,13 +163,13 @@ func TestUploadThatBreaksOff(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.stop()
-			c.wantNothing()
+			c.wantNothingStored()
 		})
 	}
 }
 
-// A document goes through in pieces, and is held nowhere as a whole: that would take its 22 MB at least beside what is
-// allocated to make a process of it, which is some 40 MB, and to read it, some 6 MB.
+// A document is streamed and never held in memory as a whole. That would take at least 22 MB more than the 40 MB to
+// create the process, and the 6 MB to read its document.
 func TestMemoryOfALargeProcess(t *testing.T) {
 	testenv.Slow(t, "a document of 22 MB goes in and out")
 	const making, reading = 52_000_000, 8_000_000
@@ -199,7 +198,7 @@ func TestMemoryOfALargeProcess(t *testing.T) {
 	}
 }
 
-// largeDraft is a body that creates a process of a document of 22 MB, in a file.
+// largeDraft returns a file with a body that creates a process with a document of 22 MB.
 func largeDraft(t *testing.T) *os.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "body.json")
@@ -215,7 +214,7 @@ func largeDraft(t *testing.T) *os.File {
 	return file
 }
 
-// allocatedDuring is how many bytes were ever allocated while f ran.
+// allocatedDuring returns how many bytes f allocated in total.
 func allocatedDuring(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before) // time: what was ever allocated is a count of work

@@ -29,7 +29,7 @@ import (
 	"github.com/innsigli/innsigli/stamp/pdfium"
 )
 
-// newRenderer is the renderer that the program uses, ready, with its code compiled once for all tests.
+// newRenderer returns the renderer of the program, ready to draw. All tests share its compiled code.
 func newRenderer(t *testing.T) *pdfium.Renderer {
 	t.Helper()
 	r := pdfium.New(pdfium.Options{Cache: testenv.RendererCache(), Limit: 5 * time.Minute})
@@ -44,7 +44,7 @@ func newRenderer(t *testing.T) *pdfium.Renderer {
 	return r
 }
 
-// rects are the rectangles of what was added to a document and can be seen, in the page's user space.
+// rects returns the visible rectangles that were added to a document, in the user space of the page.
 func rects(t *testing.T, before, after []byte) (list []string) {
 	t.Helper()
 	if !bytes.HasPrefix(after, before) {
@@ -58,8 +58,7 @@ func rects(t *testing.T, before, after []byte) (list []string) {
 	return list
 }
 
-// spec 3.3: the offsets are measured from the corner, on the page as displayed; without
-// signatureImage nothing is drawn.
+// spec 3.3: the offsets are measured from the corner of the displayed page. Without signatureImage, nothing is drawn.
 func TestPlacesOfStamps(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -115,7 +114,7 @@ func TestSeveralSignersWithAuto(t *testing.T) {
 	}
 }
 
-// rectangle is one of whole points around what is written.
+// rectangle returns the rectangle in whole points around a PDF rectangle.
 func rectangle(t *testing.T, text string) image.Rectangle {
 	t.Helper()
 	var llx, lly, urx, ury float64
@@ -125,7 +124,7 @@ func rectangle(t *testing.T, text string) image.Rectangle {
 	return image.Rect(int(llx), int(lly), int(urx), int(ury))
 }
 
-// spec 3.1: a page that is full has no free slot.
+// spec 3.1: a full page has no free slot.
 func TestNoFreeSlot(t *testing.T) {
 	c := start(t, wiring{renderer: newRenderer(t)}).signer(t)
 	c.user(person)
@@ -135,8 +134,7 @@ func TestNoFreeSlot(t *testing.T) {
 	c.wantDocuments(0)
 }
 
-// A page may be displayed whose places no PDF can say: with coordinates beyond 32767
-// (ISO 19005-1 6.1.12).
+// The coordinates of a page may be larger than those that PDF/A permits for a stamp (ISO 19005-1 6.1.12).
 func TestStampFarOut(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -159,7 +157,7 @@ func TestStampOnADocumentThatAllowsNoSignatures(t *testing.T) {
 	c.wantFailure(c.poll(id), unreadable)
 }
 
-// unchangeable is a page whose author allows no changes.
+// unchangeable returns a page whose author permits no changes.
 func unchangeable(t *testing.T) []byte {
 	t.Helper()
 	ca, err := sandboxca.New(time.Now())
@@ -182,14 +180,14 @@ func unchangeable(t *testing.T) []byte {
 	return append(slices.Clone(page), revision.Bytes...)
 }
 
-// unready is a renderer that cannot draw yet.
-type unready struct{}
+// unreadyRenderer is a renderer that is not ready.
+type unreadyRenderer struct{}
 
-func (unready) Render(context.Context, io.ReaderAt, int64, int, int, int) (*image.RGBA, error) {
+func (unreadyRenderer) Render(context.Context, io.ReaderAt, int64, int, int, int) (*image.RGBA, error) {
 	return nil, stamp.ErrNotReady
 }
 
-// picture is an image of one colour, encoded by a package of the standard library.
+// picture returns an image of one color, encoded by the standard library.
 func picture(t *testing.T, encode func(io.Writer, image.Image) error) []byte {
 	t.Helper()
 	red := image.NewRGBA(image.Rect(0, 0, 40, 20))
@@ -211,12 +209,12 @@ func jpegPicture(t *testing.T) []byte {
 // manual is the standard stamp near the upper left corner.
 var manual = fields{"signatureImage.alignment": "TopLeft", "signatureImage.originX": 36, "signatureImage.originY": 48}
 
-// ofImage are the fields that go with an image.
+// ofImage returns the fields for an image.
 func ofImage(encoded []byte, kind string) fields {
 	return fields{"signatureImage.imageB64": encoded, "signatureImage.imageType": kind, "signatureImage.width": 80, "signatureImage.height": 40}
 }
 
-// inImage are fields of signatureImage.
+// inImage returns fields of signatureImage.
 func inImage(members fields) fields {
 	f := fields{}
 	for name, value := range members {
@@ -225,8 +223,8 @@ func inImage(members fields) fields {
 	return f
 }
 
-// spec 1.1, 1.3, 3.1 and 3.3: all the fields of
-// signatureImage that are missing or invalid, in one answer.
+// spec 1.1, 1.3, 3.1 and 3.3: one answer names all faulty fields of signatureImage. TestEveryField has each field by
+// itself.
 func TestFaultySignatureImage(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -264,7 +262,7 @@ func TestFaultySignatureImage(t *testing.T) {
 	}
 }
 
-// number is one as it is written.
+// number is a number with its exact notation.
 type number string
 
 func (n number) MarshalJSON() ([]byte, error) { return []byte(n), nil }
@@ -276,7 +274,7 @@ func TestSignatureImageOnXml(t *testing.T) {
 	c.wantInvalid(c.start(startBody(idpApp).with(manual).with(fields{"file.type": "Xml"})), "signatureImage")
 }
 
-// What does not apply is not looked at (spec 3.3), and what is null is absent.
+// Fields that do not apply are ignored (spec 3.3), and null counts as absent.
 func TestSignatureImageWithMoreThanItNeeds(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -297,7 +295,7 @@ func TestSignatureImageWithMoreThanItNeeds(t *testing.T) {
 	}
 }
 
-// spec 3.1: the titled answers, in their order.
+// spec 3.1: the refusals of stamps, in their order.
 func TestRefusedStamps(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)

@@ -78,57 +78,57 @@ func inPostgres(t *testing.T) backend {
 	return db
 }
 
-// fallible is a store that fails when it is told to.
-type fallible struct {
+// faultyStore is a store that can fail.
+type faultyStore struct {
 	backend
 	failure atomic.Pointer[storeFailure]
 }
 
-// storeFailure is how a store fails: in reads too, or writes alone as when there is no room.
+// storeFailure is the error of a store that fails, in writes only or in reads as well.
 type storeFailure struct {
 	err   error
 	reads bool
 }
 
-func (f *fallible) fail(with *storeFailure) { f.failure.Store(with) }
+func (f *faultyStore) fail(with *storeFailure) { f.failure.Store(with) }
 
-func (f *fallible) write() error {
+func (f *faultyStore) write() error {
 	if failure := f.failure.Load(); failure != nil {
 		return fmt.Errorf("store: writing: %w", failure.err)
 	}
 	return nil
 }
 
-func (f *fallible) read() error {
+func (f *faultyStore) read() error {
 	if failure := f.failure.Load(); failure != nil && failure.reads {
 		return fmt.Errorf("store: reading: %w", failure.err)
 	}
 	return nil
 }
 
-// ready is what the server is ready by.
-func (f *fallible) ready(ctx context.Context) error {
+// ready reports whether the store answers.
+func (f *faultyStore) ready(ctx context.Context) error {
 	_, err := f.Accounts().Accounts(ctx)
 	return errors.Join(err, f.read())
 }
 
-func (f *fallible) InTx(ctx context.Context, fn func(context.Context) error) error {
+func (f *faultyStore) InTx(ctx context.Context, fn func(context.Context) error) error {
 	if err := f.write(); err != nil {
 		return err
 	}
 	return f.backend.InTx(ctx, fn)
 }
 
-func (f *fallible) Accounts() account.Store      { return fallibleAccounts{f.backend.Accounts(), f} }
-func (f *fallible) Requests() signing.Store      { return fallibleRequests{f.backend.Requests(), f} }
-func (f *fallible) Sandbox() sandbox.Store       { return fallibleSandbox{f.backend.Sandbox(), f} }
-func (f *fallible) Webhooks() delivery.Store     { return fallibleWebhooks{f.backend.Webhooks(), f} }
-func (f *fallible) Processes() portal.Store      { return fallibleProcesses{f.backend.Processes(), f} }
-func (f *fallible) Documents() storage.Documents { return fallibleDocuments{f.backend.Documents(), f} }
+func (f *faultyStore) Accounts() account.Store      { return fallibleAccounts{f.backend.Accounts(), f} }
+func (f *faultyStore) Requests() signing.Store      { return fallibleRequests{f.backend.Requests(), f} }
+func (f *faultyStore) Sandbox() sandbox.Store       { return fallibleSandbox{f.backend.Sandbox(), f} }
+func (f *faultyStore) Webhooks() delivery.Store     { return fallibleWebhooks{f.backend.Webhooks(), f} }
+func (f *faultyStore) Processes() portal.Store      { return fallibleProcesses{f.backend.Processes(), f} }
+func (f *faultyStore) Documents() storage.Documents { return fallibleDocuments{f.backend.Documents(), f} }
 
 type fallibleAccounts struct {
 	account.Store
-	of *fallible
+	of *faultyStore
 }
 
 func (s fallibleAccounts) Token(ctx context.Context, hash []byte) (account.TokenRecord, error) {
@@ -143,7 +143,7 @@ func (s fallibleAccounts) Client(ctx context.Context, id string) (account.Client
 
 type fallibleRequests struct {
 	signing.Store
-	of *fallible
+	of *faultyStore
 }
 
 func (s fallibleRequests) Request(ctx context.Context, id string) (signing.Request, error) {
@@ -153,7 +153,7 @@ func (s fallibleRequests) Request(ctx context.Context, id string) (signing.Reque
 
 type fallibleSandbox struct {
 	sandbox.Store
-	of *fallible
+	of *faultyStore
 }
 
 func (s fallibleSandbox) Users(ctx context.Context, account string) ([]sandbox.User, error) {
@@ -163,7 +163,7 @@ func (s fallibleSandbox) Users(ctx context.Context, account string) ([]sandbox.U
 
 type fallibleWebhooks struct {
 	delivery.Store
-	of *fallible
+	of *faultyStore
 }
 
 func (s fallibleWebhooks) Subscription(ctx context.Context, id string) (delivery.Subscription, error) {
@@ -178,7 +178,7 @@ func (s fallibleWebhooks) Subscriptions(ctx context.Context, account string) ([]
 
 type fallibleProcesses struct {
 	portal.Store
-	of *fallible
+	of *faultyStore
 }
 
 func (s fallibleProcesses) Process(ctx context.Context, id string) (portal.Process, error) {
@@ -188,7 +188,7 @@ func (s fallibleProcesses) Process(ctx context.Context, id string) (portal.Proce
 
 type fallibleDocuments struct {
 	storage.Documents
-	of *fallible
+	of *faultyStore
 }
 
 // Create fails in the middle of the document.
@@ -200,8 +200,7 @@ func (s fallibleDocuments) Create(ctx context.Context, r io.Reader, limit int64,
 	return s.Documents.Create(ctx, r, limit, hashes...)
 }
 
-// documents is the store of documents, which remembers what was put into it, so
-// that a test can ask what is left.
+// documents is a store of documents that records the IDs of all that were created.
 type documents struct {
 	storage.Documents
 	mu   sync.Mutex
@@ -218,10 +217,9 @@ func (d *documents) Create(ctx context.Context, r io.Reader, limit int64, hashes
 	return ref, err
 }
 
-// left are the contents of the documents that are there, in the order of their
-// creation. One that no request refers to should have been removed by whoever
-// refused the request.
-func (d *documents) left(t *testing.T) [][]byte {
+// stored returns the contents of the stored documents, in the order of their creation. It reports a document that no
+// request refers to, which a refused request should have removed.
+func (d *documents) stored(t *testing.T) [][]byte {
 	t.Helper()
 	if n, err := d.Sweep(t.Context(), time.Now().Add(time.Hour)); n != 0 || err != nil {
 		t.Errorf("%d documents without a request were left behind, %v", n, err)
@@ -245,19 +243,18 @@ func (d *documents) left(t *testing.T) [][]byte {
 	return contents
 }
 
-// wantDocuments says how many documents there are to be.
+// wantDocuments checks the number of stored documents.
 func (c *client) wantDocuments(n int) {
 	c.Helper()
-	if left := c.documents.left(c.T); len(left) != n {
+	if left := c.documents.stored(c.T); len(left) != n {
 		c.Errorf("the store has %d documents, want %d", len(left), n)
 	}
 }
 
-// Every call says that the store cannot be reached, or that it is full, and goes on as if
-// nothing had been when that is over.
+// While the store is unavailable or full, each call that needs it reports that. Afterwards it works again.
 func TestStoreThatFails(t *testing.T) {
 	t.Parallel()
-	s := start(t, wiring{breaks: true, renderer: blank{}}) // the server may say that it failed
+	s := start(t, wiring{breaks: true, renderer: blankRenderer{}}) // the server may say that it failed
 	c := s.sender(t)
 	user := c.user(person)
 	made := c.made(draft)
@@ -333,7 +330,7 @@ func TestStoreThatFails(t *testing.T) {
 	c.signedAs(made, 0, user, "Completed")
 }
 
-// A store that says nothing does not keep a probe waiting.
+// A readiness probe does not wait for a store that does not answer.
 func TestReadyDoesNotHang(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
@@ -18,8 +17,8 @@ import (
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
-// at is a server at which the test authority's certificates point, with a user of it.
-func at(t *testing.T) (*server, *x509.Certificate) {
+// startWithCA starts a server to which the certificates of the test CA point, with a user's certificate.
+func startWithCA(t *testing.T) (*server, *x509.Certificate) {
 	t.Helper()
 	s := start(t, wiring{})
 	if err := s.people.SetBaseURL(t.Context(), s.url); err != nil {
@@ -34,9 +33,8 @@ func at(t *testing.T) (*server, *x509.Certificate) {
 	return s, event.(idp.NeedDigest).Certificate
 }
 
-// ask makes a request as anybody does: without a token. The answer is of the type that
-// is wanted.
-func (s *server) ask(t *testing.T, method, address, sent string, body []byte, want string) []byte {
+// fetch sends a request without a token, and checks the type of the answer.
+func (s *server) fetch(t *testing.T, method, address, sent string, body []byte, want string) []byte {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, address, bytes.NewReader(body))
 	if err != nil {
@@ -57,9 +55,8 @@ func (s *server) ask(t *testing.T, method, address, sent string, body []byte, wa
 	return content
 }
 
-// openssl runs the program in a folder with the certificates root.pem, chain.pem, that has
-// the issuing authority and the root in any order, issuing.pem and
-// user.pem.
+// openssl runs the program in a folder with root.pem, issuing.pem, user.pem and chain.pem, which has the certificates
+// of the issuing CA and the root.
 type openssl struct {
 	*testing.T
 	program, folder string
@@ -70,7 +67,7 @@ func newOpenSSL(t *testing.T, s *server, user *x509.Certificate) openssl {
 	o.write("root.pem", s.people.RootPEM())
 	o.write("issuing.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.chain(t)[0].Raw}))
 	o.write("user.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: user.Raw}))
-	o.write("issuers.p7c", s.ask(t, http.MethodGet, s.url+"/issuers.p7c", "", nil, "application/pkcs7-mime"))
+	o.write("issuers.p7c", s.fetch(t, http.MethodGet, s.url+"/issuers.p7c", "", nil, "application/pkcs7-mime"))
 	o.run("pkcs7", "-inform", "DER", "-in", "issuers.p7c", "-print_certs", "-out", "chain.pem")
 	return o
 }
@@ -91,7 +88,7 @@ func (o openssl) read(name string) []byte {
 	return content
 }
 
-// run runs openssl, which has to be content.
+// run runs openssl, which must succeed.
 func (o openssl) run(args ...string) string {
 	o.Helper()
 	command := exec.CommandContext(o.Context(), o.program, args...)
@@ -103,31 +100,31 @@ func (o openssl) run(args ...string) string {
 	return string(out)
 }
 
-// RFC 3161: openssl asks the timestamp authority and verifies what it answers.
+// RFC 3161: openssl requests timestamps and verifies them.
 func TestSandboxTimestampAuthority(t *testing.T) {
 	t.Parallel()
-	s, user := at(t)
+	s, user := startWithCA(t)
 	o := newOpenSSL(t, s, user)
 	o.write("content", page)
 	for _, hash := range []string{"-sha256", "-sha384", "-sha512"} {
 		o.run("ts", "-query", "-data", "content", hash, "-cert", "-out", "query.tsq")
-		o.write("reply.tsr", s.ask(t, http.MethodPost, s.url+"/tsa", "application/timestamp-query", o.read("query.tsq"), "application/timestamp-reply"))
+		o.write("reply.tsr", s.fetch(t, http.MethodPost, s.url+"/tsa", "application/timestamp-query", o.read("query.tsq"), "application/timestamp-reply"))
 		out := o.run("ts", "-verify", "-queryfile", "query.tsq", "-in", "reply.tsr", "-CAfile", "root.pem", "-untrusted", "chain.pem")
 		if !strings.Contains(out, "Verification: OK") {
 			t.Errorf("%s: %s", hash, out)
 		}
 	}
-	o.write("refusal.tsr", s.ask(t, http.MethodPost, s.url+"/tsa", "application/timestamp-query", []byte("garbage"), "application/timestamp-reply"))
+	o.write("refusal.tsr", s.fetch(t, http.MethodPost, s.url+"/tsa", "application/timestamp-query", []byte("garbage"), "application/timestamp-reply"))
 	if out := o.run("ts", "-reply", "-in", "refusal.tsr", "-text"); !strings.Contains(out, "Status: Rejected") {
 		t.Error(out)
 	}
 }
 
-// RFC 6960: openssl asks the responder by POST with a nonce, for CertIDs in both hashes,
-// and takes what comes for the same request by GET (A.1).
+// RFC 6960: openssl verifies the responses to a POST with a nonce, for CertIDs with both hashes, and to a GET of the
+// same request (A.1).
 func TestSandboxResponder(t *testing.T) {
 	t.Parallel()
-	s, user := at(t)
+	s, user := startWithCA(t)
 	o := newOpenSSL(t, s, user)
 	for _, hash := range []string{"-sha1", "-sha256"} {
 		query := []string{"ocsp", hash, "-issuer", "issuing.pem", "-cert", "user.pem", "-CAfile", "root.pem", "-verify_other", "chain.pem"}
@@ -138,7 +135,7 @@ func TestSandboxResponder(t *testing.T) {
 		for range 20 { // a nonce is random, and so is whether its Base64 has slashes
 			o.run("ocsp", hash, "-issuer", "issuing.pem", "-cert", "user.pem", "-nonce", "-reqout", "request")
 			for _, path := range pathsOf(o.read("request")) {
-				o.write("response", s.ask(t, http.MethodGet, user.OCSPServer[0]+"/"+path, "", nil, "application/ocsp-response"))
+				o.write("response", s.fetch(t, http.MethodGet, user.OCSPServer[0]+"/"+path, "", nil, "application/ocsp-response"))
 				out := o.run("ocsp", "-respin", "response", "-reqin", "request", "-issuer", "issuing.pem", "-CAfile", "root.pem", "-resp_text")
 				if !strings.Contains(out, "Response verify OK") || !strings.Contains(out, "Cert Status: good") {
 					t.Errorf("GET %s, %s: %s", path, hash, out)
@@ -147,9 +144,9 @@ func TestSandboxResponder(t *testing.T) {
 		}
 	}
 	for _, malformed := range [][]byte{
-		s.ask(t, http.MethodPost, s.url+"/ocsp", "application/ocsp-request", []byte("garbage"), "application/ocsp-response"),
-		s.ask(t, http.MethodGet, s.url+"/ocsp/no//Base64!", "", nil, "application/ocsp-response"),
-		s.ask(t, http.MethodGet, s.url+"/ocsp/", "", nil, "application/ocsp-response"),
+		s.fetch(t, http.MethodPost, s.url+"/ocsp", "application/ocsp-request", []byte("garbage"), "application/ocsp-response"),
+		s.fetch(t, http.MethodGet, s.url+"/ocsp/no//Base64!", "", nil, "application/ocsp-response"),
+		s.fetch(t, http.MethodGet, s.url+"/ocsp/", "", nil, "application/ocsp-response"),
 	} {
 		if want := []byte{0x30, 3, 0x0a, 1, 1}; !bytes.Equal(malformed, want) { // malformedRequest
 			t.Errorf("got %x, want %x", malformed, want)
@@ -157,21 +154,20 @@ func TestSandboxResponder(t *testing.T) {
 	}
 }
 
-// pathsOf are the ways in which clients write a request into a path: what needs it
-// escaped, all of it, or as it is.
+// pathsOf returns the ways in which clients escape a request in a path.
 func pathsOf(request []byte) []string {
 	encoded := base64.StdEncoding.EncodeToString(request)
 	return []string{url.PathEscape(encoded), url.QueryEscape(encoded), encoded}
 }
 
-// RFC 5280 4.2.1.13: openssl finds the lists at the addresses in the certificates.
+// RFC 5280 4.2.1.13: openssl verifies with the lists at the addresses in the certificates.
 func TestSandboxRevocationLists(t *testing.T) {
 	t.Parallel()
-	s, user := at(t)
+	s, user := startWithCA(t)
 	o := newOpenSSL(t, s, user)
 	var lists []byte
 	for _, address := range []string{user.CRLDistributionPoints[0], s.url + "/crl/root"} {
-		der := s.ask(t, http.MethodGet, address, "", nil, "application/pkix-crl")
+		der := s.fetch(t, http.MethodGet, address, "", nil, "application/pkix-crl")
 		lists = append(lists, pem.EncodeToMemory(&pem.Block{Type: "X509 CRL", Bytes: der})...)
 	}
 	o.write("lists.pem", lists)
@@ -181,11 +177,10 @@ func TestSandboxRevocationLists(t *testing.T) {
 	}
 }
 
-// The addresses in every certificate are those that the server answers at, and stay so
-// when it is started at another address.
+// Every certificate has the addresses of the server, also after the server was started with another URL.
 func TestSandboxCertificatesNameTheServer(t *testing.T) {
 	t.Parallel()
-	s, user := at(t)
+	s, user := startWithCA(t)
 	addresses := func(c *x509.Certificate) []string {
 		return append(append(append([]string(nil), c.OCSPServer...), c.CRLDistributionPoints...), c.IssuingCertificateURL...)
 	}
@@ -198,7 +193,7 @@ func TestSandboxCertificatesNameTheServer(t *testing.T) {
 	diff(t, "issuing authority", []string{"https://elsewhere.example/crl/root", "https://elsewhere.example/issuers.p7c"}, addresses(s.chain(t)[0]))
 }
 
-// chain is the test authority's, as a signature carries it.
+// chain returns the chain of the test CA.
 func (s *server) chain(t *testing.T) []*x509.Certificate {
 	t.Helper()
 	chain, err := s.people.Sources().Issuers.Issuers(t.Context(), nil)
@@ -210,7 +205,7 @@ func (s *server) chain(t *testing.T) []*x509.Certificate {
 
 func TestSandboxAuthorityRefusals(t *testing.T) {
 	t.Parallel()
-	s, _ := at(t)
+	s, _ := startWithCA(t)
 	c := s.signer(t)
 	post := func(path, kind string, length int) answer {
 		r := c.request(http.MethodPost, path, strings.Repeat("a", length))
@@ -225,13 +220,5 @@ func TestSandboxAuthorityRefusals(t *testing.T) {
 	}
 	for _, path := range []string{"/crl", "/crl/root", "/issuers.p7c", "/ocsp/MAA="} {
 		c.wantProblem(c.call(http.MethodPost, path, nil), http.StatusMethodNotAllowed, "Method not allowed")
-	}
-}
-
-// renew is what a server does for the sandbox's authority as time goes by.
-func (c *client) renew() {
-	c.Helper()
-	if err := c.people.Renew(context.WithoutCancel(c.Context())); err != nil {
-		c.Fatal(err)
 	}
 }

@@ -24,21 +24,21 @@ import (
 
 const webhooks = "/api/v1/portal/webhooks"
 
-// trial is a server whose webhooks may go to this machine.
+// trial is a server whose webhooks may have local addresses.
 var trial = wiring{webhooks: delivery.Options{Endpoints: delivery.Endpoints{AllowPrivate: true}}}
 
-// portal is a client with all that webhooks need.
+// portal returns a client with the scopes for webhooks.
 func (s *server) portal(t *testing.T) *client {
 	t.Helper()
 	return s.client(t, account.ScopePortalRead, account.ScopePortalWrite)
 }
 
-// newHook is the body that creates a subscription to an endpoint.
+// newHook returns the body that creates a subscription.
 func newHook(url string) fields {
 	return fields{"url": url, "eventTypes": []string{"process.completed"}}
 }
 
-// created is the answer to the creation of a subscription.
+// created creates a subscription and returns the answer.
 func (c *client) created(body any) object {
 	c.Helper()
 	a := c.call(http.MethodPost, webhooks, body)
@@ -54,7 +54,7 @@ func (c *client) subscribe(url string) string {
 	return c.created(newHook(url))["id"].(string)
 }
 
-// hook is a subscription as it is read.
+// hook reads a subscription.
 func (c *client) hook(id string) object {
 	c.Helper()
 	a := c.call(http.MethodGet, webhooks+"/"+id, nil)
@@ -64,7 +64,7 @@ func (c *client) hook(id string) object {
 	return c.object(a)
 }
 
-// listedHooks are the account's subscriptions by the list.
+// listedHooks returns the subscriptions in the list.
 func (c *client) listedHooks() []any {
 	c.Helper()
 	list := c.object(c.call(http.MethodGet, webhooks, nil))
@@ -75,7 +75,7 @@ func (c *client) listedHooks() []any {
 	return items
 }
 
-// spec 5.1: 201 with the record, its place and the secret.
+// spec 5.1: 201 with the subscription, its Location and the secret.
 func TestWebhookIsCreated(t *testing.T) {
 	t.Parallel()
 	stamp := regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
@@ -116,7 +116,7 @@ func TestWebhookIsCreated(t *testing.T) {
 	}
 }
 
-// The secret is the one that signs, and the list has it no more than a subscription has.
+// The answer has the secret that signs. The list does not have it.
 func TestWebhookSecretIsShownOnce(t *testing.T) {
 	t.Parallel()
 	s := start(t, wiring{})
@@ -175,7 +175,7 @@ func (c *client) change(id string, body any) object {
 	return c.object(a)
 }
 
-// spec 1.1 and 5.1: only the fields to change.
+// spec 1.1 and 5.1: a PUT changes only the fields that it has.
 func TestWebhookIsChanged(t *testing.T) {
 	t.Parallel()
 	before := newHook("https://hooks.example/before")
@@ -216,8 +216,7 @@ func TestWebhookIsChanged(t *testing.T) {
 	}
 }
 
-// spec 5.1: activation is done only with the activate call, and nothing else of the
-// change is done (spec 5.1).
+// spec 5.1: a PUT with isActive true is refused as a whole.
 func TestWebhookIsNotActivatedByAChange(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).portal(t)
@@ -268,7 +267,7 @@ func TestFaultyWebhooks(t *testing.T) {
 	diff(t, "list after refusals", before, c.listedHooks())
 }
 
-// endpoint is a subscriber's, which verifies what it gets.
+// endpoint is a subscriber's endpoint, which verifies the requests.
 type endpoint struct {
 	*httptest.Server
 	key              atomic.Pointer[webhook.Key]
@@ -305,7 +304,7 @@ func (e *endpoint) answers(signed, unsigned int32) {
 	e.unsigned.Store(unsigned)
 }
 
-// subscribed is a subscription to the endpoint, which gets its secret.
+// subscribed creates a subscription for the endpoint, and gives it the secret.
 func (c *client) subscribed(e *endpoint) (id string) {
 	c.Helper()
 	made := c.created(newHook(e.URL))
@@ -336,7 +335,7 @@ func (c *client) wantFailedCheck(a answer, check string) {
 	})
 }
 
-// spec 5.1 and 5.3: from inactive to active and back, with the reason why.
+// spec 5.1 and 5.3: a subscription is activated and deactivated, with the reason.
 func TestWebhookLife(t *testing.T) {
 	t.Parallel()
 	c := start(t, trial).portal(t)
@@ -371,8 +370,7 @@ func TestWebhookLife(t *testing.T) {
 	c.want(c.call(http.MethodDelete, webhooks+"/"+id, nil), http.StatusNoContent, nil)
 }
 
-// spec 5.3: 422 names the check, whether it was inactive, which it
-// stays, or active, which it stays too.
+// spec 5.3: 422 names the check that failed. The subscription does not change.
 func TestActivationThatFails(t *testing.T) {
 	t.Parallel()
 	c := start(t, trial).portal(t)
@@ -433,21 +431,21 @@ func TestWebhookIsTested(t *testing.T) {
 	diff(t, "active", any(true), c.hook(id)["isActive"])
 }
 
-// crowded are webhooks whose activations and tests come to no turn.
-type crowded struct{ httpapi.Webhooks }
+// busyWebhooks are webhooks whose activations and tests find no capacity in time.
+type busyWebhooks struct{ httpapi.Webhooks }
 
-func (crowded) Activate(context.Context, string, string) (delivery.Subscription, error) {
+func (busyWebhooks) Activate(context.Context, string, string) (delivery.Subscription, error) {
 	return delivery.Subscription{}, fmt.Errorf("activating: %w", delivery.ErrTooManyCalls)
 }
 
-func (crowded) Test(context.Context, string, string) error {
+func (busyWebhooks) Test(context.Context, string, string) error {
 	return fmt.Errorf("testing: %w", delivery.ErrTooManyCalls)
 }
 
-// RFC 6585 4: 429 with the time to wait, and nobody has failed.
+// RFC 6585 4: 429 with a Retry-After. It is not an error of the server.
 func TestActivationsThatGetNoTurn(t *testing.T) {
 	t.Parallel()
-	c := start(t, wiring{hooks: func(all httpapi.Webhooks) httpapi.Webhooks { return crowded{all} }}).portal(t)
+	c := start(t, wiring{hooks: func(all httpapi.Webhooks) httpapi.Webhooks { return busyWebhooks{all} }}).portal(t)
 	id := c.subscribe("https://hooks.example/")
 	for _, call := range []string{"/activate", "/test"} {
 		a := c.call(http.MethodPost, webhooks+"/"+id+call, nil)

@@ -18,7 +18,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// spec 1.4: 405 names what the path takes. A poll takes no HEAD, which would end the request.
+// spec 1.4: 405 names the methods that the path accepts. A poll does not accept HEAD, which would end the request.
 func TestMethodThatAPathDoesNotTake(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -73,7 +73,7 @@ func TestHEADEndsNothing(t *testing.T) {
 func TestHead(t *testing.T) {
 	t.Parallel()
 	w := trial
-	w.renderer = blank{}
+	w.renderer = blankRenderer{}
 	s := start(t, w)
 	c := s.sender(t)
 	c.user(person)
@@ -108,7 +108,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// HEAD counts as GET does towards the rate of a client.
+// HEAD counts towards the rate of a client as GET does.
 func TestHeadIsLimited(t *testing.T) {
 	t.Parallel()
 	bubble(t, wiring{limits: httpapi.Limits{Client: storage.Rate{PerSecond: 1, Burst: 2}}}, func(t *testing.T, s *server) {
@@ -122,7 +122,7 @@ func TestHeadIsLimited(t *testing.T) {
 	})
 }
 
-// unread is a document that may be opened and not read.
+// unread has documents that can be opened but not read.
 type unread struct{ httpapi.Portal }
 
 func (u unread) Document(ctx context.Context, account, id string) (string, storage.Blob, error) {
@@ -136,10 +136,10 @@ func (unreadBlob) ReadAt([]byte, int64) (int, error) {
 	return 0, errors.New("the document was read")
 }
 
-// A document is not read for HEAD.
+// HEAD does not read the document.
 func TestHeadReadsNoDocument(t *testing.T) {
 	t.Parallel()
-	w := wiring{renderer: blank{}}
+	w := wiring{renderer: blankRenderer{}}
 	w.portal = func(p httpapi.Portal) httpapi.Portal { return unread{p} }
 	c := start(t, w).sender(t)
 	path := pathOf(c.made(draft)) + "/document"
@@ -166,7 +166,7 @@ func TestPathThatDoesNotExist(t *testing.T) {
 	c.wantProblem(c.send(c.request("GET", "/problems/no-such-problem", nil)), http.StatusNotFound, "Not found")
 }
 
-// What answers for itself: the operator's probes and the sandbox's root.
+// The paths of probes and keys need no token.
 func TestPathsWithoutAToken(t *testing.T) {
 	t.Parallel()
 	s := start(t, wiring{})
@@ -190,7 +190,7 @@ func TestPathsWithoutAToken(t *testing.T) {
 	}
 }
 
-// Over HTTP/2 an answer that comes before the body was read is whole at once: nobody waits for the rest.
+// Over HTTP/2, an answer before the whole body was received is complete at once.
 func TestEarlyAnswerOverHTTP2(t *testing.T) {
 	t.Parallel()
 	var handler http.Handler

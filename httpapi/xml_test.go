@@ -17,12 +17,12 @@ const (
 	order     = "<?xml version='1.0'?>\r\n<o:order xmlns:o=\"urn:example:order\">" + orderText + "</o:order>\r\n<!-- the end -->"
 )
 
-// xmlBody is a start request for the person and a document of XML.
+// xmlBody returns a start request of the person for an XML document.
 func xmlBody(method string, content []byte) fields {
 	return startBody(method).with(fields{"file.type": "Xml", "file.name": "order.xml", "file.contentB64": content})
 }
 
-// spec 3.4: the packings, Enveloped when none is said, and what the request says of the signer.
+// spec 3.4: the packagings, with Enveloped as the default, and the signer's fields in the signature.
 func TestSignaturePackings(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -53,14 +53,14 @@ func TestSignaturePackings(t *testing.T) {
 	c.wantDocuments(0)
 }
 
-// rootOf is the name of the first element, behind the XML declaration.
+// rootOf returns the name of the root element.
 func rootOf(document []byte) string {
 	_, rest, _ := strings.Cut(string(document), "?>")
 	rest = strings.TrimLeft(rest, "\r\n<")
 	return rest[:strings.IndexAny(rest, " >")]
 }
 
-// A document as large as fits is signed as any other (spec 1.6).
+// spec 1.6: an XML document of the largest size is signed.
 func TestLargeXML(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
