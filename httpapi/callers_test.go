@@ -46,11 +46,11 @@ func TestEveryEndpointAndWrongCallers(t *testing.T) {
 
 // callers are the callers of an endpoint.
 type callers struct {
-	*client                    // who may do everything
-	otherAccount *client           // who may do as much, for another account
-	otherEnvironment     *client           // another environment
-	expired  string            // a token of the client's
-	withoutScope    map[string]string // tokens of the client's account that grant all scopes but one, by that
+	*client                            // who may do everything
+	otherAccount     *client           // who may do as much, for another account
+	otherEnvironment *client           // another environment
+	expired          string            // a token of the client's
+	withoutScope     map[string]string // tokens of the client's account that grant all scopes but one, by that
 }
 
 func newCallers(t *testing.T, here, there *server) callers {

@@ -374,10 +374,14 @@ func choice(words ...string) []invalidValues {
 }
 
 // amount returns the invalid values of a number, with those out of bounds and the message about them.
-func amount(bounds string, out ...any) []invalidValues { return []invalidValues{notNumber, {bounds, out}} }
+func amount(bounds string, out ...any) []invalidValues {
+	return []invalidValues{notNumber, {bounds, out}}
+}
 
 // whole returns the invalid values of an integer.
-func whole(bounds string, out ...any) []invalidValues { return []invalidValues{notNumber, notWhole, {bounds, out}} }
+func whole(bounds string, out ...any) []invalidValues {
+	return []invalidValues{notNumber, notWhole, {bounds, out}}
+}
 
 // have adds the values that a required member must not have.
 func have(other []invalidValues, lacking ...invalidValues) []invalidValues {

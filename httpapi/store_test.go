@@ -119,12 +119,14 @@ func (f *faultyStore) InTx(ctx context.Context, fn func(context.Context) error) 
 	return f.backend.InTx(ctx, fn)
 }
 
-func (f *faultyStore) Accounts() account.Store      { return fallibleAccounts{f.backend.Accounts(), f} }
-func (f *faultyStore) Requests() signing.Store      { return fallibleRequests{f.backend.Requests(), f} }
-func (f *faultyStore) Sandbox() sandbox.Store       { return fallibleSandbox{f.backend.Sandbox(), f} }
-func (f *faultyStore) Webhooks() delivery.Store     { return fallibleWebhooks{f.backend.Webhooks(), f} }
-func (f *faultyStore) Processes() portal.Store      { return fallibleProcesses{f.backend.Processes(), f} }
-func (f *faultyStore) Documents() storage.Documents { return fallibleDocuments{f.backend.Documents(), f} }
+func (f *faultyStore) Accounts() account.Store  { return fallibleAccounts{f.backend.Accounts(), f} }
+func (f *faultyStore) Requests() signing.Store  { return fallibleRequests{f.backend.Requests(), f} }
+func (f *faultyStore) Sandbox() sandbox.Store   { return fallibleSandbox{f.backend.Sandbox(), f} }
+func (f *faultyStore) Webhooks() delivery.Store { return fallibleWebhooks{f.backend.Webhooks(), f} }
+func (f *faultyStore) Processes() portal.Store  { return fallibleProcesses{f.backend.Processes(), f} }
+func (f *faultyStore) Documents() storage.Documents {
+	return fallibleDocuments{f.backend.Documents(), f}
+}
 
 type fallibleAccounts struct {
 	account.Store
