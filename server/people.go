@@ -45,7 +45,7 @@ func (c Config) people(ctx context.Context) (people, error) {
 		p.notifier = notifier
 	}
 	if c.Login == nil { // as who uses the Signing API alone may have it
-		c.Log.Warn("there is no login: nobody can open what they are invited to sign")
+		c.Log.Warn("no login provider is configured: invited people cannot open their documents")
 	}
 	return p, nil
 }
@@ -61,7 +61,7 @@ func (c Config) simulatedPeople(ctx context.Context) (people, error) {
 	if err != nil {
 		return people{}, err
 	}
-	c.Log.Warn("the identity provider is simulated: nobody is asked, and the signatures are worth nothing")
+	c.Log.Warn("the identity provider is simulated: no person is asked, and the signatures have no value")
 	return people{provider: provider, authority: authority, login: newTrialLogin(c.BaseURL)}, nil
 }
 

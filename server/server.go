@@ -111,7 +111,7 @@ func (s *Server) assemble(ctx context.Context) (err error) {
 	if n, err := c.reseal(ctx); err != nil {
 		return err
 	} else if n > 0 {
-		c.Log.Info("secrets were sealed with the first master key", "number", n)
+		c.Log.Info("secrets encrypted again with the first master key", "count", n)
 	}
 	s.observer = telemetry.Observer{Metrics: telemetry.NewMetrics(), Traces: telemetry.NewTraces(c.Traces)}
 	s.tx = s.observer.Transactor(b)
@@ -127,9 +127,9 @@ func (s *Server) assemble(ctx context.Context) (err error) {
 	s.assembleSigning()
 	s.observer.Metrics.WatchJobs(b.Jobs(), s.kindNames())
 	if file, ok := b.(interface {
-		Room() (size, free int64, err error)
+		FileSize() (size, free int64, err error)
 	}); ok {
-		s.observer.Metrics.WatchRoom(file.Room)
+		s.observer.Metrics.WatchFileSize(file.FileSize)
 	}
 	if err = s.listen(); err != nil {
 		return err
@@ -171,7 +171,7 @@ func (s *Server) noMail() notify.NoMail {
 func (s *Server) assembleWebhooks(ctx context.Context) error {
 	c, b := s.config, s.config.Backend
 	if c.Webhooks.AllowPrivate {
-		c.Log.Warn("webhooks may go to this machine and private networks")
+		c.Log.Warn("webhooks to this machine and to private networks are allowed")
 	}
 	o := delivery.Options{
 		EventTypes:       portal.EventTypes(),
@@ -325,7 +325,7 @@ func (s *Server) newPage() (*page.Page, error) {
 		Operator: c.Operator,
 		Trial:    c.Environment == Trial,
 		Failed: func(ctx context.Context, err error) {
-			c.Log.ErrorContext(ctx, "a page could not be shown", "error", err)
+			c.Log.ErrorContext(ctx, "rendering a page failed", "error", err)
 		},
 	})
 }
@@ -527,7 +527,7 @@ func (s *Server) drain(ctx, failed context.Context) {
 		s.config.Stopping()
 	}
 	delay := s.config.DrainDelay
-	s.config.Log.Info("stopping: requests are still taken for the drain delay, and those under way may then take the time to finish; jobs in work are waited for",
+	s.config.Log.Info("stopping: new requests are accepted during drainDelay, and running requests have timeToFinish to end",
 		"drainDelay", delay, "timeToFinish", front.StopTime)
 	timer := time.NewTimer(delay)
 	defer timer.Stop()
@@ -579,13 +579,13 @@ func (s *Server) runner() queue.Runner {
 		Alone: bucketsOf(s.config.Backend) == nil,
 		Failed: func(ctx context.Context, job storage.Job, err error) {
 			if job.ID == "" {
-				s.config.Log.ErrorContext(ctx, "the store failed", "error", err)
+				s.config.Log.ErrorContext(ctx, "store failed", "error", err)
 				return
 			}
-			s.config.Log.ErrorContext(ctx, "a job failed", "kind", job.Kind, "job", job.ID, "attempt", job.Attempt, "failures", job.Failures+1, "error", err)
+			s.config.Log.ErrorContext(ctx, "job failed", "kind", job.Kind, "job", job.ID, "attempt", job.Attempt, "failures", job.Failures+1, "error", err)
 		},
 		Parked: func(ctx context.Context, job storage.Job) {
-			s.config.Log.ErrorContext(ctx, "a job was parked: see innsigli job show", "kind", job.Kind, "job", job.ID, "failures", job.Failures+1)
+			s.config.Log.ErrorContext(ctx, "job parked: see innsigli job show", "kind", job.Kind, "job", job.ID, "failures", job.Failures+1)
 		},
 	}
 }
@@ -624,7 +624,7 @@ func (s *Server) renewCertificates(ctx context.Context) {
 		return
 	}
 	if err := s.people.authority.Renew(ctx); err != nil && ctx.Err() == nil {
-		s.config.Log.Error("renewing the server's own certificates failed", "error", err)
+		s.config.Log.Error("renewing the certificates of the test authority failed", "error", err)
 	}
 }
 

@@ -94,7 +94,7 @@ func TestSigningComplete(t *testing.T) {
 
 	write("innsigli.toml", fmt.Sprintf("[trust]\nroots = [\"root.pem\"]\nprivate-addresses = [\"127.0.0.0/8\"]\n[[timestamp]]\nurl = %q\n", authority+sandboxca.PathTimestamp))
 	p.hangUp(t)
-	p.waitFor(t, "the configuration was taken", 1)
+	p.waitFor(t, "configuration reloaded", 1)
 	root := p.root(t)
 	for range 2 {
 		if status, said := complete("signed.pdf"); status != done {

@@ -265,7 +265,7 @@ func (s jobs) NextDue(ctx context.Context, kinds ...string) (map[string]time.Tim
 			}
 			j, err := jobTable.get(tx, ids[0])
 			if err != nil {
-				return err
+				return jobsByTime.contradicts(ids[0], err)
 			}
 			if !j.Parked {
 				due[kind] = j.ready()

@@ -122,7 +122,7 @@ func batch[R any](ctx context.Context, db *DB, t table[R], ix index[R], in span)
 			}
 			r, err := t.get(tx, string(id))
 			if err != nil {
-				return err
+				return ix.contradicts(string(id), err)
 			}
 			records, last = append(records, r), append(last[:0], k...)
 		}

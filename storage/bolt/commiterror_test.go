@@ -27,7 +27,7 @@ func TestWhatAFailedCommitMeans(t *testing.T) {
 		"the store was closed":         {bolterrors.ErrDatabaseNotOpen, false, ErrClosed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := outcome(test.failed, test.written)
+			err := commitError(test.failed, test.written)
 			for _, one := range []error{storage.ErrFull, storage.ErrUnavailable, syscall.EIO, ErrClosed} {
 				if errors.Is(err, one) != (one == test.want) {
 					t.Errorf("%v, want %v", err, test.want)
