@@ -3,17 +3,19 @@ package delivery_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/webhook"
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // activated is a subscription that its endpoint has let become active.
-func (h *house) activated() delivery.Subscription {
+func (h *harness) activated() delivery.Subscription {
 	h.Helper()
 	s, err := h.hooks.Activate(h.Context(), account, h.created(signed).ID)
 	if err != nil {
@@ -23,7 +25,7 @@ func (h *house) activated() delivery.Subscription {
 }
 
 // now is a subscription as it is stored.
-func (h *house) now(s delivery.Subscription) delivery.Subscription {
+func (h *harness) now(s delivery.Subscription) delivery.Subscription {
 	h.Helper()
 	s, err := h.hooks.Subscription(h.Context(), account, s.ID)
 	if err != nil {
@@ -65,7 +67,7 @@ func TestActivate(t *testing.T) {
 		"not there for one":      {204, 0, failed(delivery.Unreachable, 0, delivery.NoConnection)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, delivery.Options{}, func(h *house) {
+			bubble(t, delivery.Options{}, func(h *harness) {
 				h.answer = statuses(test.verified, test.unverified)
 				s := h.created(signed)
 				time.Sleep(time.Minute)
@@ -94,7 +96,7 @@ func TestActivate(t *testing.T) {
 }
 
 // mustBeInLog: the log says what the owner was told.
-func (h *house) mustBeInLog(s delivery.Subscription, told *delivery.EndpointError) {
+func (h *harness) mustBeInLog(s delivery.Subscription, told *delivery.EndpointError) {
 	h.Helper()
 	for _, a := range h.attempts(s) {
 		if a.Failure == told.Failure && a.Status == told.Status && a.Detail == told.Detail && a.Detail != "" {
@@ -107,7 +109,7 @@ func (h *house) mustBeInLog(s delivery.Subscription, told *delivery.EndpointErro
 // The two pings come in either order, and differ in nothing but what every ping has of its own.
 func TestActivationPingsAreAlike(t *testing.T) {
 	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *house) {
+	bubble(t, delivery.Options{}, func(h *harness) {
 		if _, err := h.hooks.RotateKey(h.Context(), time.Hour); err != nil {
 			h.Fatal(err)
 		}
@@ -152,7 +154,7 @@ func TestActivationTime(t *testing.T) {
 		"too slow":        {16 * time.Second, 15 * time.Second, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, delivery.Options{}, func(h *house) {
+			bubble(t, delivery.Options{}, func(h *harness) {
 				h.answer = func(ctx context.Context, r request) int {
 					select {
 					case <-ctx.Done():
@@ -181,7 +183,7 @@ func TestActivationTime(t *testing.T) {
 // A caller who does not wait any longer gets no subscription that is active.
 func TestActivationGivenUp(t *testing.T) {
 	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *house) {
+	bubble(t, delivery.Options{}, func(h *harness) {
 		s := h.created(signed)
 		ctx, cancel := context.WithTimeout(h.Context(), time.Second)
 		defer cancel()
@@ -194,3 +196,185 @@ func TestActivationGivenUp(t *testing.T) {
 		}
 	})
 }
+
+// spec 5.3: what its owner does while an activation runs.
+func TestChangeDuringActivation(t *testing.T) {
+	t.Parallel()
+	url, same, off := "https://hooks.example.com/new", endpoint, false
+	update := func(c delivery.Change) func(h *harness, s delivery.Subscription) error {
+		return func(h *harness, s delivery.Subscription) error {
+			_, err := h.hooks.Update(h.Context(), account, s.ID, c)
+			return err
+		}
+	}
+	for name, test := range map[string]struct {
+		do   func(h *harness, s delivery.Subscription) error
+		want error
+	}{
+		"another URL":  {update(delivery.Change{URL: &url}), delivery.ErrChanged},
+		"the same URL": {update(delivery.Change{URL: &same}), nil},
+		"other types":  {update(delivery.Change{EventTypes: []string{completed}}), nil},
+		"switched off": {update(delivery.Change{Active: &off}), delivery.ErrChanged},
+		"deleted":      {func(h *harness, s delivery.Subscription) error { return h.hooks.Delete(h.Context(), account, s.ID) }, delivery.ErrNotFound},
+		"there and back": {func(h *harness, s delivery.Subscription) error {
+			return errors.Join(update(delivery.Change{URL: &url})(h, s), update(delivery.Change{URL: &same})(h, s))
+		}, delivery.ErrChanged},
+		"activated": {func(h *harness, s delivery.Subscription) error {
+			h.answer = nil
+			_, err := h.hooks.Activate(h.Context(), account, s.ID)
+			return err
+		}, nil},
+	} {
+		for _, before := range []string{"inactive", "active"} {
+			t.Run(name+" while "+before, func(t *testing.T) {
+				bubble(t, delivery.Options{}, func(h *harness) {
+					s := h.created(signed)
+					if before == "active" {
+						s = h.activated()
+					}
+					requests := 0
+					h.answer = func(ctx context.Context, r request) int {
+						if requests++; requests == 2 {
+							time.Sleep(time.Second)
+							if err := test.do(h, s); err != nil {
+								h.Error(err)
+							}
+						}
+						return statuses(200, 401)(ctx, r)
+					}
+					_, err := h.hooks.Activate(h.Context(), account, s.ID)
+					if err != test.want {
+						h.Fatalf("%v", err)
+					}
+					if test.want == delivery.ErrNotFound {
+						return
+					}
+					if is := h.now(s); is.Active != (test.want == nil) {
+						h.Errorf("it is %+v", is)
+					}
+					h.mustBeWatched(s, test.want == nil)
+				})
+			})
+		}
+	}
+}
+
+// mustBeWatched says whether one ping and one check are to come of a subscription.
+func (h *harness) mustBeWatched(s delivery.Subscription, want bool) {
+	h.Helper()
+	h.requests = nil
+	h.answer = nil
+	h.runFor(5*time.Hour + time.Minute)
+	pings, checks := 0, 0
+	for _, r := range h.sent(s, webhook.PingType) {
+		if r.verifies {
+			pings++
+		} else {
+			checks++
+		}
+	}
+	if want && (pings < 4 || pings > 5 || checks < 1 || checks > 5) || !want && pings+checks > 0 {
+		h.Errorf("within 5 hours there are %d pings and %d checks", pings, checks)
+	}
+}
+
+// spec 5.3: a failed activation leaves an active subscription active.
+func TestActivateAgain(t *testing.T) {
+	t.Parallel()
+	bubble(t, delivery.Options{}, func(h *harness) {
+		s := h.activated()
+		time.Sleep(time.Minute)
+		h.answer = statuses(500, 401)
+		var failed *delivery.EndpointError
+		if _, err := h.hooks.Activate(h.Context(), account, s.ID); !errors.As(err, &failed) {
+			h.Errorf("%v", err)
+		}
+		if diff := cmp.Diff(s, h.now(s)); diff != "" {
+			h.Errorf("after a failure (-want +got):\n%s", diff)
+		}
+		h.answer = nil
+		again, err := h.hooks.Activate(h.Context(), account, s.ID)
+		if diff := cmp.Diff(s, again); diff != "" || err != nil {
+			h.Errorf("after success: %v (-want +got):\n%s", err, diff)
+		}
+		h.mustBeWatched(s, true)
+	})
+}
+
+// One that is activated again at once is watched like any other: nothing of the time before is in
+// the way.
+func TestOffAndOnAgain(t *testing.T) {
+	t.Parallel()
+	bubble(t, delivery.Options{}, func(h *harness) {
+		s := h.switchedOff(h.activated())
+		if _, err := h.hooks.Activate(h.Context(), account, s.ID); err != nil {
+			h.Fatal(err)
+		}
+		h.mustBeWatched(s, true)
+	})
+}
+
+// spec 5.3
+func TestTest(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		status int
+		want   *delivery.EndpointError
+	}{
+		"accepted":     {http.StatusAccepted, nil},
+		"refused":      {401, &delivery.EndpointError{Failed: delivery.SignedPing, Status: 401, Failure: delivery.BadStatus, Detail: "A correctly signed request was answered with status 401 instead of 2xx."}},
+		"redirected":   {307, &delivery.EndpointError{Failed: delivery.SignedPing, Status: 307, Failure: delivery.BadStatus, Detail: "A correctly signed request was answered with status 307 instead of 2xx."}},
+		"out of order": {500, &delivery.EndpointError{Failed: delivery.SignedPing, Status: 500, Failure: delivery.BadStatus, Detail: "A correctly signed request was answered with status 500 instead of 2xx."}},
+		"not there":    {0, &delivery.EndpointError{Failed: delivery.Unreachable, Failure: delivery.NoConnection, Detail: "No connection."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, delivery.Options{}, func(h *harness) {
+				for _, s := range []delivery.Subscription{h.activated(), h.created(signed)} {
+					h.answer, h.requests = statuses(test.status, 401), nil
+					before := len(h.attempts(s))
+					var got *delivery.EndpointError
+					errors.As(h.hooks.Test(h.Context(), account, s.ID), &got)
+					if diff := cmp.Diff(test.want, got); diff != "" {
+						h.Errorf("(-want +got):\n%s", diff)
+					}
+					if pings := h.sent(s, webhook.PingType); len(pings) != 1 || !pings[0].verifies {
+						h.Errorf("sent: %+v", pings)
+					}
+					if log := h.attempts(s)[before:]; len(log) != 1 || log[0].Purpose != delivery.ForTest || log[0].Status != test.status {
+						h.Errorf("the log has %+v", log)
+					}
+					if diff := cmp.Diff(s, h.now(s)); diff != "" {
+						h.Errorf("it changed (-want +got):\n%s", diff)
+					}
+					h.answer = nil
+				}
+			})
+		})
+	}
+}
+
+// What an account does not have does not exist for it (spec 1.7).
+func TestOfAnotherAccount(t *testing.T) {
+	t.Parallel()
+	bubble(t, delivery.Options{}, func(h *harness) {
+		ctx, s := h.Context(), h.activated()
+		h.requests = nil
+		for name, err := range map[string]error{
+			"activate": second(h.hooks.Activate(ctx, "another account", s.ID)),
+			"test":     h.hooks.Test(ctx, "another account", s.ID),
+			"read":     second(h.hooks.Subscription(ctx, "another account", s.ID)),
+			"update":   second(h.hooks.Update(ctx, "another account", s.ID, delivery.Change{EventTypes: []string{signed}})),
+			"delete":   h.hooks.Delete(ctx, "another account", s.ID),
+			"unknown":  second(h.hooks.Activate(ctx, account, "no such id")),
+		} {
+			if !errors.Is(err, delivery.ErrNotFound) || errors.Is(err, storage.ErrNotFound) {
+				h.Errorf("%s: %v", name, err)
+			}
+		}
+		if len(h.requests) > 0 || !cmp.Equal(s, h.now(s)) {
+			h.Errorf("%d requests were sent; it is %+v", len(h.requests), h.now(s))
+		}
+	})
+}
+
+func second[T any](_ T, err error) error { return err }

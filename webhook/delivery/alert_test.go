@@ -74,7 +74,7 @@ func TestOneMailADay(t *testing.T) {
 	testenv.Slow(t, "three days of virtual time, with a ping every five minutes")
 	t.Parallel()
 	var post letters
-	bubble(t, delivery.Options{Alerts: &post}, func(h *house) {
+	bubble(t, delivery.Options{Alerts: &post}, func(h *harness) {
 		s := h.activated()
 		h.answer = func(_ context.Context, r request) int {
 			if r.verifies && r.after%(4*time.Hour) < 2*time.Hour {
@@ -82,7 +82,7 @@ func TestOneMailADay(t *testing.T) {
 			}
 			return statuses(500, 500)(nil, r)
 		}
-		h.during(24 * time.Hour)
+		h.runFor(24 * time.Hour)
 		h.switchedOff(s)
 		endpoint := h.answer
 		h.answer = nil
@@ -90,7 +90,7 @@ func TestOneMailADay(t *testing.T) {
 			h.Fatal(err)
 		}
 		h.answer = endpoint
-		h.during(2 * 24 * time.Hour)
+		h.runFor(2 * 24 * time.Hour)
 		if len(post.at) != 3 {
 			h.Errorf("%d mails in 3 days", len(post.at))
 		}
@@ -108,17 +108,17 @@ func TestDigest(t *testing.T) {
 	testenv.Slow(t, "four days of virtual time, with pings every five minutes")
 	t.Parallel()
 	var post letters
-	bubble(t, delivery.Options{}, func(h *house) {
+	bubble(t, delivery.Options{}, func(h *harness) {
 		forged := h.activated()
 		down := []delivery.Subscription{h.activated(), h.activated()}
 		well := h.activated()
 		h.answer = func(_ context.Context, r request) int {
 			switch r.to {
 			case well.ID:
-				return r.asItShould()
+				return r.expectedStatus()
 			case forged.ID:
 				if r.after < 30*time.Hour || r.verifies {
-					return r.asItShould()
+					return r.expectedStatus()
 				}
 				return 204
 			}
@@ -170,17 +170,17 @@ func TestDigestsEnd(t *testing.T) {
 	testenv.Slow(t, "three days of virtual time")
 	t.Parallel()
 	var post letters
-	bubble(t, delivery.Options{Alerts: &post}, func(h *house) {
+	bubble(t, delivery.Options{Alerts: &post}, func(h *harness) {
 		h.activated()
 		h.answer = statuses(500, 401)
-		h.during(2 * time.Hour)
+		h.runFor(2 * time.Hour)
 		h.answer = nil
-		h.during(30 * time.Hour)
+		h.runFor(30 * time.Hour)
 		if len(post.digests) != 1 {
 			h.Fatalf("%d digests", len(post.digests))
 		}
 		h.answer = statuses(500, 401)
-		h.during(2 * time.Hour)
+		h.runFor(2 * time.Hour)
 		if len(post.digests) != 2 {
 			h.Errorf("%d digests", len(post.digests))
 		}
@@ -191,14 +191,14 @@ func TestDigestsEnd(t *testing.T) {
 func TestAlertsAreRepeated(t *testing.T) {
 	t.Parallel()
 	post := letters{refuse: 3}
-	bubble(t, delivery.Options{Alerts: &post}, func(h *house) {
+	bubble(t, delivery.Options{Alerts: &post}, func(h *harness) {
 		h.activated()
 		h.answer = statuses(500, 401)
-		h.during(80 * time.Minute)
-		if len(h.told) != 3 || len(post.digests) != 4 {
-			h.Fatalf("%d errors of jobs, %d digests", len(h.told), len(post.digests))
+		h.runFor(80 * time.Minute)
+		if len(h.jobErrors) != 3 || len(post.digests) != 4 {
+			h.Fatalf("%d errors of jobs, %d digests", len(h.jobErrors), len(post.digests))
 		}
-		h.told = nil
+		h.jobErrors = nil
 		for _, d := range post.digests {
 			if diff := cmp.Diff(post.digests[0], d); diff != "" {
 				h.Errorf("two digests differ:\n%s", diff)
@@ -227,15 +227,15 @@ func TestQueuedAlerts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var post letters
-			bubble(t, delivery.Options{Alerts: &post}, func(h *house) {
+			bubble(t, delivery.Options{Alerts: &post}, func(h *harness) {
 				h.tx(func(ctx context.Context) error {
 					return h.db.Jobs().Enqueue(ctx, storage.Job{Kind: "webhook.alert", Group: "a", Due: time.Now(), Payload: []byte(test.payload)})
 				})
-				h.during(time.Second)
-				if diff := cmp.Diff(test.want, post.digests); diff != "" || (len(h.told) > 0) != (test.want == nil) {
-					h.Errorf("jobs failed with %v; told (-want +got):\n%s", h.told, diff)
+				h.runFor(time.Second)
+				if diff := cmp.Diff(test.want, post.digests); diff != "" || (len(h.jobErrors) > 0) != (test.want == nil) {
+					h.Errorf("jobs failed with %v; told (-want +got):\n%s", h.jobErrors, diff)
 				}
-				h.told = nil
+				h.jobErrors = nil
 			})
 		})
 	}
@@ -244,10 +244,10 @@ func TestQueuedAlerts(t *testing.T) {
 // Where nobody is told, nothing is left to tell (spec 6).
 func TestNobodyIsTold(t *testing.T) {
 	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *house) {
+	bubble(t, delivery.Options{}, func(h *harness) {
 		s := h.activated()
 		h.answer = statuses(500, 204)
-		h.during(6 * time.Hour)
+		h.runFor(6 * time.Hour)
 		if is := h.now(s); is.Active || is.Reason != delivery.SecurityCheckFailed {
 			h.Errorf("it is %+v", is)
 		}

@@ -3,8 +3,12 @@ package delivery_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -25,8 +29,8 @@ const (
 	endpoint = "https://hooks.example.com/innsigli"
 )
 
-// house is a service on a store of its own, with endpoints in memory.
-type house struct {
+// harness is a service on a store of its own, with endpoints in memory.
+type harness struct {
 	*testing.T
 	db    *bolt.DB
 	hooks *delivery.Service
@@ -34,10 +38,10 @@ type house struct {
 	// answer is what endpoints answer; nil: as they should.
 	answer func(ctx context.Context, r request) int
 
-	mu       sync.Mutex
-	requests []request          // in the order in which they came
-	observed []delivery.Attempt // by Options.Observed
-	told     []error            // what jobs failed with
+	mu        sync.Mutex
+	requests  []request          // in the order in which they came
+	observed  []delivery.Attempt // by Options.Observed
+	jobErrors []error            // what jobs failed with
 }
 
 // request is one as an endpoint understands it.
@@ -51,7 +55,7 @@ type request struct {
 }
 
 // bubble runs a test in which time is made of nothing.
-func bubble(t *testing.T, o delivery.Options, test func(h *house)) {
+func bubble(t *testing.T, o delivery.Options, test func(h *harness)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		db, err := bolt.Open(filepath.Join(t.TempDir(), "store.db"), bolt.Options{})
@@ -59,7 +63,7 @@ func bubble(t *testing.T, o delivery.Options, test func(h *house)) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		h := &house{T: t, db: db, began: time.Now()}
+		h := &harness{T: t, db: db, began: time.Now()}
 		o.EventTypes = []string{signed, declined, completed}
 		o.Observed = func(a delivery.Attempt) {
 			h.mu.Lock()
@@ -71,20 +75,20 @@ func bubble(t *testing.T, o delivery.Options, test func(h *house)) {
 			t.Fatal(err)
 		}
 		test(h)
-		for _, err := range h.told {
+		for _, err := range h.jobErrors {
 			t.Errorf("a job failed: %v", err)
 		}
 	})
 }
 
 // server is a service on the store, also one beside another.
-func (h *house) server(o delivery.Options, jobs storage.Jobs) *delivery.Service {
+func (h *harness) server(o delivery.Options, jobs storage.Jobs) *delivery.Service {
 	s := delivery.New(h.db.Webhooks(), h.db, jobs, o)
 	s.AnswerWith(h.receive)
 	return s
 }
 
-func (h *house) receive(ctx context.Context, sent delivery.Request) int {
+func (h *harness) receive(ctx context.Context, sent delivery.Request) int {
 	// time: in bubbles alone
 	r := request{Request: sent, to: sent.Header.Get(webhook.HeaderSubscription), after: time.Since(h.began)}
 	r.Event.ID = sent.Header.Get(webhook.HeaderID)
@@ -98,11 +102,11 @@ func (h *house) receive(ctx context.Context, sent delivery.Request) int {
 	if h.answer != nil {
 		return h.answer(ctx, r)
 	}
-	return r.asItShould()
+	return r.expectedStatus()
 }
 
-// asItShould is the answer of an endpoint that is well.
-func (r request) asItShould() int {
+// expectedStatus is the answer of an endpoint that is well.
+func (r request) expectedStatus() int {
 	if !r.verifies {
 		return http.StatusUnauthorized
 	}
@@ -110,7 +114,7 @@ func (r request) asItShould() int {
 }
 
 // keys are those that a receiver knows of a subscription.
-func (h *house) keys(subscription string) []webhook.Key {
+func (h *harness) keys(subscription string) []webhook.Key {
 	s, err := h.db.Webhooks().Subscription(h.Context(), subscription)
 	if err != nil {
 		h.Errorf("reading a subscription: %v", err)
@@ -119,7 +123,7 @@ func (h *house) keys(subscription string) []webhook.Key {
 }
 
 // subscribed is a subscription that is active, and that nobody pings.
-func (h *house) subscribed(account string, types ...string) delivery.Subscription {
+func (h *harness) subscribed(account string, types ...string) delivery.Subscription {
 	h.Helper()
 	now := time.Now().UTC()
 	s := delivery.Subscription{
@@ -131,7 +135,7 @@ func (h *house) subscribed(account string, types ...string) delivery.Subscriptio
 }
 
 // created is a subscription that was never active.
-func (h *house) created(types ...string) delivery.Subscription {
+func (h *harness) created(types ...string) delivery.Subscription {
 	h.Helper()
 	s, err := h.hooks.Create(h.Context(), account, endpoint, types)
 	if err != nil {
@@ -141,7 +145,7 @@ func (h *house) created(types ...string) delivery.Subscription {
 }
 
 // switchedOff is the subscription when its owner has switched it off.
-func (h *house) switchedOff(s delivery.Subscription) delivery.Subscription {
+func (h *harness) switchedOff(s delivery.Subscription) delivery.Subscription {
 	h.Helper()
 	off := false
 	s, err := h.hooks.Update(h.Context(), s.Account, s.ID, delivery.Change{Active: &off})
@@ -151,7 +155,7 @@ func (h *house) switchedOff(s delivery.Subscription) delivery.Subscription {
 	return s
 }
 
-func (h *house) tx(f func(ctx context.Context) error) {
+func (h *harness) tx(f func(ctx context.Context) error) {
 	h.Helper()
 	if err := h.db.InTx(h.Context(), f); err != nil {
 		h.Fatal(err)
@@ -159,7 +163,7 @@ func (h *house) tx(f func(ctx context.Context) error) {
 }
 
 // emit has an event happen to an account.
-func (h *house) emit(account, eventType string) {
+func (h *harness) emit(account, eventType string) {
 	h.Helper()
 	h.tx(func(ctx context.Context) error {
 		return h.hooks.Emit(ctx, account, eventType, time.Now(), map[string]string{"of": account})
@@ -175,4 +179,196 @@ func after(long time.Duration, status int) func(context.Context, request) int {
 		}
 		return status
 	}
+}
+
+// sent are the requests of an event type to a subscription.
+func (h *harness) sent(to delivery.Subscription, eventType string) (list []request) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, r := range h.requests {
+		if r.to == to.ID && r.Type == eventType {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// attempts is the log of a subscription, the first attempt first.
+func (h *harness) attempts(of delivery.Subscription) (list []delivery.Attempt) {
+	h.Helper()
+	for a, err := range h.hooks.Attempts(h.Context(), of.ID) {
+		if err != nil {
+			h.Fatal(err)
+		}
+		list = append(list, a)
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// dropped are the events that were given up for a subscription.
+func (h *harness) dropped(of delivery.Subscription) []delivery.Dropped {
+	h.Helper()
+	list, err := h.hooks.Dropped(h.Context(), of.ID)
+	if err != nil {
+		h.Fatal(err)
+	}
+	return list
+}
+
+// wantNothingDue: there is nothing left to be sent.
+func (h *harness) wantNothingDue() {
+	h.Helper()
+	if due, err := h.hooks.OldestDue(h.Context()); err != nil || !due.IsZero() {
+		h.Errorf("something is due at %v, error %v", due, err)
+	}
+}
+
+// runFor has jobs done for so long, from when they are due on to the nanosecond.
+func (h *harness) runFor(long time.Duration) {
+	h.Helper()
+	stop := h.work(h.hooks)
+	time.Sleep(long)
+	stop()
+}
+
+// work has a server do jobs until it is stopped. Those in work are cut short then.
+func (h *harness) work(s *delivery.Service) (stop func()) {
+	ctx, cancel := context.WithCancel(h.Context())
+	ended := make(chan struct{}, 10_000)
+	var all sync.WaitGroup
+	all.Go(func() {
+		for ctx.Err() == nil {
+			next := h.claim(ctx, s, func(w delivery.Work, l storage.Lease) {
+				all.Go(func() {
+					h.do(ctx, w, l)
+					ended <- struct{}{}
+				})
+			})
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Until(next)): // time: in bubbles alone
+			case <-h.db.Jobs().Enqueued():
+			case <-ended:
+			}
+		}
+	})
+	return func() {
+		cancel()
+		all.Wait()
+	}
+}
+
+// claim begins jobs that are due, and says when the next one is.
+func (h *harness) claim(ctx context.Context, s *delivery.Service, begin func(delivery.Work, storage.Lease)) (next time.Time) {
+	now := time.Now()
+	next = now.Add(1000 * time.Hour)
+	for _, w := range s.Work() {
+		var leases []storage.Lease
+		h.recordError(h.db.InTx(context.WithoutCancel(ctx), func(ctx context.Context) (err error) {
+			leases, err = h.db.Jobs().Claim(ctx, w.Kind, now, w.Concurrency, w.PerGroup, w.Timeout)
+			return err
+		}))
+		for _, l := range leases {
+			begin(w, l)
+		}
+		due, err := h.db.Jobs().NextDue(context.WithoutCancel(ctx), w.Kind)
+		h.recordError(err)
+		if at := due[w.Kind]; at.After(now) && at.Before(next) {
+			next = at
+		}
+	}
+	return next
+}
+
+// do does a job as a runner does.
+func (h *harness) do(ctx context.Context, w delivery.Work, l storage.Lease) {
+	// time: in bubbles alone
+	limited, cancel := context.WithDeadline(ctx, l.Until.Add(-time.Second))
+	defer cancel()
+	then, err := handle(limited, w, l.Job)
+	if err == nil {
+		err = h.finish(l, then)
+	}
+	if err == nil || errors.Is(err, storage.ErrLeaseLost) {
+		return
+	}
+	if ctx.Err() == nil {
+		h.recordError(err)
+	}
+	err = h.db.InTx(context.WithoutCancel(ctx), func(ctx context.Context) error {
+		return h.db.Jobs().Retry(ctx, l, time.Now().Add(5*time.Second))
+	})
+	if !errors.Is(err, storage.ErrLeaseLost) {
+		h.recordError(err)
+	}
+}
+
+// finish ends a job, and does what follows in the same transaction.
+func (h *harness) finish(l storage.Lease, then func(context.Context) error) error {
+	return h.db.InTx(h.Context(), func(ctx context.Context) (err error) {
+		if err := h.db.Jobs().Finish(ctx, l); err != nil || then == nil {
+			return err
+		}
+		defer recovered(&err)
+		return then(ctx)
+	})
+}
+
+func handle(ctx context.Context, w delivery.Work, job storage.Job) (then func(context.Context) error, err error) {
+	defer recovered(&err)
+	return w.Do(ctx, job)
+}
+
+// recovered makes an error of a panic.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("panicked: %v", p)
+	}
+}
+
+// recordError notes what a job failed with.
+func (h *harness) recordError(err error) {
+	if err != nil {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.jobErrors = append(h.jobErrors, err)
+	}
+}
+
+// uncommitted fails where transactions end.
+type uncommitted struct{ err error }
+
+func (u uncommitted) InTx(context.Context, func(context.Context) error) error { return u.err }
+
+// Errors say once that they are this package's, and what lies under them can be told.
+func TestErrorsOfTheStore(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	bubble(t, delivery.Options{}, func(h *harness) {
+		ctx, s := h.Context(), h.subscribed(account, signed)
+		o := delivery.Options{EventTypes: []string{signed}}
+		reading := delivery.New(faulty{h.db.Webhooks(), func(string) error { return broken }}, h.db, h.db.Jobs(), o)
+		writing := delivery.New(h.db.Webhooks(), uncommitted{broken}, h.db.Jobs(), o)
+		writing.AnswerWith(h.receive)
+		for name, err := range map[string]error{
+			"Subscription":   second(reading.Subscription(ctx, account, s.ID)),
+			"Subscriptions":  second(reading.Subscriptions(ctx, account)),
+			"Emit":           reading.Emit(ctx, account, signed, time.Now(), struct{}{}),
+			"SendAgain":      reading.SendAgain(ctx, s.ID, "event"),
+			"Create":         second(writing.Create(ctx, account, endpoint, []string{signed})),
+			"Update":         second(writing.Update(ctx, account, s.ID, delivery.Change{})),
+			"Update, read":   second(reading.Update(ctx, account, s.ID, delivery.Change{})),
+			"Delete":         writing.Delete(ctx, account, s.ID),
+			"Activate":       second(writing.Activate(ctx, account, s.ID)),
+			"Activate, read": second(reading.Activate(ctx, account, s.ID)),
+			"Test":           writing.Test(ctx, account, s.ID),
+			"RotateKey":      second(writing.RotateKey(ctx, 0)),
+			"Sweep":          second(writing.Sweep(ctx, time.Now())),
+		} {
+			if !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "webhook: ") || strings.Count(err.Error(), ": ") != 2 {
+				h.Errorf("%s: %v", name, err)
+			}
+		}
+	})
 }

@@ -15,7 +15,7 @@ import (
 // An account whose endpoints are silent waits for itself, and no other waits for it.
 func TestActivationsOfOthers(t *testing.T) {
 	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *house) {
+	bubble(t, delivery.Options{}, func(h *harness) {
 		slow := h.created(signed)
 		quick, err := h.hooks.Create(h.Context(), "another account", endpoint+"/quick", []string{signed})
 		if err != nil {
@@ -65,23 +65,23 @@ func TestActivationsOfOthers(t *testing.T) {
 func TestTimeOfWaiting(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		call   func(h *house, s delivery.Subscription) error
+		call   func(h *harness, s delivery.Subscription) error
 		answer time.Duration // of a ping
 		want   map[time.Duration]int
 	}{
-		"activations": {func(h *house, s delivery.Subscription) error {
+		"activations": {func(h *harness, s delivery.Subscription) error {
 			return second(h.hooks.Activate(h.Context(), account, s.ID))
 		}, 9 * time.Second, map[time.Duration]int{18 * time.Second: 4}},
-		"tests": {func(h *house, s delivery.Subscription) error {
+		"tests": {func(h *harness, s delivery.Subscription) error {
 			return h.hooks.Test(h.Context(), account, s.ID)
 		}, 12 * time.Second, map[time.Duration]int{12 * time.Second: 4, 24 * time.Second: 4}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, delivery.Options{}, func(h *house) {
+			bubble(t, delivery.Options{}, func(h *harness) {
 				s := h.created(signed)
 				h.answer = func(ctx context.Context, r request) int {
 					after(test.answer, 0)(ctx, r)
-					return r.asItShould()
+					return r.expectedStatus()
 				}
 				const calls = 20
 				began, succeeded, refused := time.Now(), make(map[time.Duration]int), 0
@@ -117,7 +117,7 @@ func TestTimeOfWaiting(t *testing.T) {
 // An endpoint that takes all of the time is at fault when nothing else was in the way.
 func TestActivationWithoutTimeLeft(t *testing.T) {
 	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *house) {
+	bubble(t, delivery.Options{}, func(h *harness) {
 		s := h.created(signed)
 		h.hooks = delivery.New(faulty{h.db.Webhooks(), func(call string) error {
 			if call == "AddAttempt" {
@@ -128,7 +128,7 @@ func TestActivationWithoutTimeLeft(t *testing.T) {
 		h.hooks.AnswerWith(h.receive)
 		h.answer = func(ctx context.Context, r request) int {
 			after(15*time.Second-1, 0)(ctx, r)
-			return r.asItShould()
+			return r.expectedStatus()
 		}
 		began := time.Now()
 		_, err := h.hooks.Activate(h.Context(), account, s.ID)
