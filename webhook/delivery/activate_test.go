@@ -14,7 +14,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// activated is a subscription that its endpoint has let become active.
+// activated returns an active subscription.
 func (h *harness) activated() delivery.Subscription {
 	h.Helper()
 	s, err := h.hooks.Activate(h.Context(), account, h.created(signed).ID)
@@ -24,7 +24,7 @@ func (h *harness) activated() delivery.Subscription {
 	return s
 }
 
-// now is a subscription as it is stored.
+// now returns the stored subscription.
 func (h *harness) now(s delivery.Subscription) delivery.Subscription {
 	h.Helper()
 	s, err := h.hooks.Subscription(h.Context(), account, s.ID)
@@ -34,7 +34,8 @@ func (h *harness) now(s delivery.Subscription) delivery.Subscription {
 	return s
 }
 
-// statuses answer what verifies, and what does not. 0 is no answer.
+// statuses returns an endpoint that answers requests that verify with one status, and others with another. 0 is no
+// answer.
 func statuses(verified, unverified int) func(context.Context, request) int {
 	return func(_ context.Context, r request) int {
 		if r.verifies {
@@ -95,7 +96,7 @@ func TestActivate(t *testing.T) {
 	}
 }
 
-// mustBeInLog: the log says what the owner was told.
+// mustBeInLog checks that the log has the failure that the owner got.
 func (h *harness) mustBeInLog(s delivery.Subscription, told *delivery.EndpointError) {
 	h.Helper()
 	for _, a := range h.attempts(s) {
@@ -106,7 +107,7 @@ func (h *harness) mustBeInLog(s delivery.Subscription, told *delivery.EndpointEr
 	h.Errorf("told: %v; the log has %+v", told, h.attempts(s))
 }
 
-// The two pings come in either order, and differ in nothing but what every ping has of its own.
+// The two pings come in random order, and differ only in their IDs, times and signatures.
 func TestActivationPingsAreAlike(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -142,8 +143,8 @@ func TestActivationPingsAreAlike(t *testing.T) {
 	})
 }
 
-// spec 5.3: an activation takes up to 30 seconds, and what the endpoint has not answered in 15
-// it does not answer.
+// spec 5.3: an activation takes up to 30 seconds, and an endpoint that has not answered in 15 seconds is
+// unreachable.
 func TestActivationTime(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -180,7 +181,7 @@ func TestActivationTime(t *testing.T) {
 	}
 }
 
-// A caller who does not wait any longer gets no subscription that is active.
+// An activation whose caller gives up leaves the subscription inactive.
 func TestActivationGivenUp(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -197,7 +198,7 @@ func TestActivationGivenUp(t *testing.T) {
 	})
 }
 
-// spec 5.3: what its owner does while an activation runs.
+// spec 5.3: changes by the owner during an activation.
 func TestChangeDuringActivation(t *testing.T) {
 	t.Parallel()
 	url, same, off := "https://hooks.example.com/new", endpoint, false
@@ -259,7 +260,7 @@ func TestChangeDuringActivation(t *testing.T) {
 	}
 }
 
-// mustBeWatched says whether one ping and one check are to come of a subscription.
+// mustBeWatched checks that one ping and one check are enqueued, or none.
 func (h *harness) mustBeWatched(s delivery.Subscription, want bool) {
 	h.Helper()
 	h.requests = nil
@@ -301,8 +302,8 @@ func TestActivateAgain(t *testing.T) {
 	})
 }
 
-// One that is activated again at once is watched like any other: nothing of the time before is in
-// the way.
+// A subscription that is activated again is pinged and checked as any other, and jobs of the time before have no
+// effect.
 func TestOffAndOnAgain(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -353,7 +354,7 @@ func TestTest(t *testing.T) {
 	}
 }
 
-// What an account does not have does not exist for it (spec 1.7).
+// A subscription of another account does not exist (spec 1.7).
 func TestOfAnotherAccount(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {

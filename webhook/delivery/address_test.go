@@ -22,7 +22,7 @@ import (
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
-// everywhere listens on all addresses of this machine and counts who connects.
+// everywhere listens on all addresses of the machine and counts connections.
 func everywhere(t *testing.T) (port string, connections *atomic.Int32) {
 	t.Helper()
 	listener, err := net.Listen("tcp", ":0")
@@ -38,7 +38,7 @@ func everywhere(t *testing.T) (port string, connections *atomic.Int32) {
 	return port, connections
 }
 
-// hosts that no request goes to, in the spellings that some resolver or browser knows.
+// refusedHosts are hosts to which no request goes, in all notations that a resolver or browser knows.
 var refusedHosts = strings.Fields(`
 	localhost LOCALHOST localhost. a.localhost localhost.localdomain printer.local metadata.google.internal router.home.arpa intranet
 	127.0.0.1 127.0.0.1. 127.1 127.0.1 127.255.255.254 2130706433 0x7f000001 017700000001 0x7f.1 0177.0.0.1 0177.0x0.0.1 0x7F.0.0.0x1
@@ -52,8 +52,8 @@ var refusedHosts = strings.Fields(`
 	１２７.0.0.1 127。0。0。1 ①②⑦.0.0.1 127.0.0.1%00 %31%32%37.0.0.1 localhost%2eexample.com
 	user@127.0.0.1 user:password@localhost @127.0.0.1 example.com@127.0.0.1 example.com\@127.0.0.1 127.0.0.1\@example.com 127.0.0.1#@example.com`)
 
-// A request to none of these hosts is made, and where the URL's form were not judged, the dialer
-// would not connect either. The names among them all lead here.
+// No request is made to these hosts. If the URL's form were not checked, the dialer would not connect either. All
+// names here resolve to local addresses.
 func TestRefusedAddresses(t *testing.T) {
 	t.Parallel()
 	if len(refusedHosts) < 60 {
@@ -100,7 +100,7 @@ func TestRefusedAddresses(t *testing.T) {
 	})
 }
 
-// refuseTheRest fails the test when the guard lets an address pass, and does not wait for a connection to it.
+// refuseTheRest fails the test if the guard permits an address, and does not wait for a connection.
 func refuseTheRest(t *testing.T, d *net.Dialer) {
 	guard := d.Control
 	d.Control = func(network, address string, c syscall.RawConn) error {
@@ -112,7 +112,7 @@ func refuseTheRest(t *testing.T, d *net.Dialer) {
 	}
 }
 
-// A public name may lead anywhere. It is the address that is dialled that is judged.
+// A public name may resolve to any address. The check is of the address to which the sender connects.
 func TestNamesThatLeadToRefusedAddresses(t *testing.T) {
 	t.Parallel()
 	port, connections := everywhere(t)
@@ -152,7 +152,7 @@ func TestNamesThatLeadToRefusedAddresses(t *testing.T) {
 	}
 }
 
-// withoutIPv6 says whether the machine makes no socket for it, so that there is nothing to judge.
+// withoutIPv6 reports whether the machine has no IPv6.
 func withoutIPv6() bool {
 	l, err := net.Listen("tcp6", "[::1]:0")
 	if err == nil {
@@ -161,7 +161,7 @@ func withoutIPv6() bool {
 	return err != nil
 }
 
-// nameServer answers over UDP what the test has it answer. It counts the questions for each name.
+// nameServer answers over UDP as the test requires, and counts the questions for each name.
 type nameServer struct {
 	address string
 	answers func(name string, asked int) []netip.Addr // the empty list: there is no such name
@@ -197,7 +197,7 @@ func newNameServer(t *testing.T, answers func(name string, asked int) []netip.Ad
 	return s
 }
 
-// resolver asks the name server and nobody else.
+// resolver returns a resolver that asks only the name server.
 func (s *nameServer) resolver() *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "udp", s.address)
@@ -234,8 +234,8 @@ func (s *nameServer) reply(query []byte) []byte {
 	return reply
 }
 
-// 127.0.0.1 stands for a public address and is allowed; 127.0.0.2 is not. What the name leads to is
-// judged at each connection, and so is each of the addresses of one answer.
+// 127.0.0.1 stands for a public address, which is permitted, and 127.0.0.2 is not. The address is checked at each
+// connection, and so is each address of one answer.
 func TestNameThatLeadsElsewhereTheNextTime(t *testing.T) {
 	t.Parallel()
 	public, private := netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.2")
@@ -297,8 +297,8 @@ func TestNameThatLeadsElsewhereTheNextTime(t *testing.T) {
 	}
 }
 
-// The sender as it is takes a public address for one, and the private one of the next answer not.
-// From the loopback interface the public one is out of reach, so that nothing leaves the machine.
+// With the production sender, a public address is permitted, and the private one of the next answer is not. The
+// loopback interface cannot reach the public one, so that nothing leaves the machine.
 func TestPublicFirstAndPrivateNext(t *testing.T) {
 	t.Parallel()
 	port, connections := everywhere(t)
@@ -320,7 +320,7 @@ func TestPublicFirstAndPrivateNext(t *testing.T) {
 	}
 }
 
-// A name server that does not answer takes no more time than there is.
+// A name server that does not answer does not extend the time of a request.
 func TestSilentNameServer(t *testing.T) {
 	t.Parallel()
 	socket, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -339,7 +339,7 @@ func TestSilentNameServer(t *testing.T) {
 	}
 }
 
-// With private addresses allowed, those of links are not.
+// Link-local addresses are refused even if private addresses are permitted.
 func TestLinkLocalIsRefusedAlways(t *testing.T) {
 	t.Parallel()
 	e := Endpoints{AllowPrivate: true}

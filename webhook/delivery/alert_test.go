@@ -15,7 +15,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// letters are what admins were told. The zero value takes all.
+// letters records the alerts. The zero value accepts all.
 type letters struct {
 	mu      sync.Mutex
 	refuse  int // so many more
@@ -34,9 +34,9 @@ func (l *letters) Alert(_ context.Context, d delivery.Digest) error {
 	return nil
 }
 
-// mustBe compares what was told of a subscription, the only one of its account that fails, and when after the beginning of
-// a bubble, which is to the second, as an endpoint has 15 seconds to fail. When the check failed that is told of is
-// compared no closer than that checks are repeated.
+// mustBe checks the alerts about the only failing subscription of an account, with their times since the start of
+// the bubble, to the second. The time of a failed check is compared with the precision of the interval at which
+// checks are repeated.
 func (l *letters) mustBe(t *testing.T, of delivery.Subscription, want []delivery.Trouble, after ...time.Duration) {
 	t.Helper()
 	ids := make(map[string]bool)
@@ -68,8 +68,7 @@ func (l *letters) mustBe(t *testing.T, of delivery.Subscription, want []delivery
 	}
 }
 
-// An endpoint that comes and goes is no reason for more than a mail a day (spec 5.6),
-// and neither is one that is activated again and again.
+// An endpoint that fails and recovers, or is activated again and again, causes at most one mail a day (spec 5.6).
 func TestOneMailADay(t *testing.T) {
 	testenv.Slow(t, "three days of virtual time, with a ping every five minutes")
 	t.Parallel()
@@ -102,8 +101,8 @@ func TestOneMailADay(t *testing.T) {
 	})
 }
 
-// All that fails in an account is in one mail a day, whichever of two servers sends it and although each of them is started
-// again every few hours. What was switched off is told once. Another account has mails of its own.
+// One mail a day has all failures of an account, whichever of two servers sends it, also if each is restarted every
+// few hours. A switched-off subscription is reported once. Other accounts have their own mails.
 func TestDigest(t *testing.T) {
 	testenv.Slow(t, "four days of virtual time, with pings every five minutes")
 	t.Parallel()
@@ -165,7 +164,7 @@ func TestDigest(t *testing.T) {
 	})
 }
 
-// An account whose endpoints are well again gets no mail the day after, and one at once when they fail later.
+// An account whose endpoints have recovered gets no mail the next day, and one at once when they fail later.
 func TestDigestsEnd(t *testing.T) {
 	testenv.Slow(t, "three days of virtual time")
 	t.Parallel()
@@ -187,7 +186,7 @@ func TestDigestsEnd(t *testing.T) {
 	})
 }
 
-// Admins are told until it goes well, each time under the same ID.
+// An alert is repeated until it succeeds, with the same ID.
 func TestAlertsAreRepeated(t *testing.T) {
 	t.Parallel()
 	post := letters{refuse: 3}
@@ -207,8 +206,7 @@ func TestAlertsAreRepeated(t *testing.T) {
 	})
 }
 
-// Alerts that were queued before there were alerts about checks are about pings, and what cannot be
-// read is not told.
+// Alerts of versions before security checks are about pings. An alert that cannot be read is not sent.
 func TestQueuedAlerts(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -241,7 +239,7 @@ func TestQueuedAlerts(t *testing.T) {
 	}
 }
 
-// Where nobody is told, nothing is left to tell (spec 6).
+// Without Alerts, no jobs remain (spec 6).
 func TestNobodyIsTold(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {

@@ -12,7 +12,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// An account whose endpoints are silent waits for itself, and no other waits for it.
+// An account with silent endpoints waits for its own calls, and delays no other account.
 func TestActivationsOfOthers(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -60,8 +60,7 @@ func TestActivationsOfOthers(t *testing.T) {
 	})
 }
 
-// spec 5.3: 30 seconds are from the call to its answer. What the wait has left too little time
-// for has failed by no fault of the endpoint's.
+// spec 5.3: the 30 seconds include the wait. If the wait leaves too little time, the endpoint is not at fault.
 func TestTimeOfWaiting(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -114,7 +113,7 @@ func TestTimeOfWaiting(t *testing.T) {
 	}
 }
 
-// An endpoint that takes all of the time is at fault when nothing else was in the way.
+// An endpoint that takes all of the time is at fault if there was no wait.
 func TestActivationWithoutTimeLeft(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {

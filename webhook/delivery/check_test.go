@@ -18,7 +18,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// spec 5.6: at random times, every one to five hours.
+// spec 5.6: checks are sent at random intervals of one to five hours.
 func TestChecksOfAWeek(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -50,7 +50,7 @@ func TestChecksOfAWeek(t *testing.T) {
 	})
 }
 
-// The signatures of a check are like others, and none of them verifies: also while keys change.
+// The signatures of a check look like others, and none verifies, also during a rotation of keys.
 func TestChecksDoNotVerify(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -82,7 +82,7 @@ func TestChecksDoNotVerify(t *testing.T) {
 	})
 }
 
-// verifying counts the signatures of a request that verify, after spec 5.5.
+// verifying counts the signatures that verify (spec 5.5).
 func verifying(r request, secret []byte, keys []delivery.SigningKey) (good int) {
 	content := []byte(r.Header.Get(webhook.HeaderID) + "." + r.Header.Get(webhook.HeaderTimestamp) + "." + string(r.Body))
 	mac := hmac.New(sha256.New, secret)
@@ -105,7 +105,7 @@ func verifying(r request, secret []byte, keys []delivery.SigningKey) (good int) 
 	return good
 }
 
-// The log says of each ping what it was for, how it ended and when the next one follows a failure.
+// The log has the purpose, the result and, after a failure, the time of the next attempt.
 func TestLogOfPings(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -129,7 +129,7 @@ func TestLogOfPings(t *testing.T) {
 	})
 }
 
-// spec 5.1 and 5.6: 2xx switches off at once, also after an outage.
+// spec 5.1 and 5.6: 2xx to a check switches the subscription off at once, also after an outage.
 func TestCheckAccepted(t *testing.T) {
 	t.Parallel()
 	for name, statusesOf := range map[string][]int{
@@ -180,8 +180,7 @@ func TestCheckAccepted(t *testing.T) {
 	}
 }
 
-// spec 5.6: an outage during a check does not count, however
-// long it lasts. The check waits until the endpoint answers.
+// spec 5.6: an outage during a check does not count. The check is repeated until the endpoint answers.
 func TestOutageDuringCheck(t *testing.T) {
 	for name, fail := range outages {
 		long, mails := 30*time.Hour, 2

@@ -17,8 +17,8 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// What makes a subscription inactive ends the deliveries that are queued, also for when it is active
-// again, and those that are under way go no further (spec 5.1).
+// A change that makes a subscription inactive ends queued deliveries, also for when it is active again, and
+// deliveries in progress are not retried (spec 5.1).
 func TestDeliveriesEnd(t *testing.T) {
 	t.Parallel()
 	elsewhere := "https://hooks.example.net/"
@@ -79,8 +79,7 @@ func TestDeliveriesEnd(t *testing.T) {
 	}
 }
 
-// An attempt that a server cannot wait for, because it stops, is none: the next server makes it,
-// under the same webhook-id.
+// An attempt that a stopping server interrupts does not count. The next server makes it with the same webhook-id.
 func TestServerStopsDuringAnAttempt(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -131,8 +130,8 @@ func (f faulty) AddDropped(ctx context.Context, d delivery.Dropped) error {
 	return errors.Join(f.Store.AddDropped(ctx, d), f.fault("AddDropped"))
 }
 
-// A store that fails, or a part of the service that panics, loses no event: it is sent at least once,
-// and its schedule goes on where it was.
+// No event is lost if the store fails or a part of the service panics: it is sent at least once, and its schedule
+// continues.
 func TestTroubleLosesNothing(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
@@ -182,7 +181,7 @@ func TestTroubleLosesNothing(t *testing.T) {
 	}
 }
 
-// The server's own runner does the jobs at the same times.
+// The server's runner does the jobs at the same times.
 func TestRunner(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -210,7 +209,7 @@ func TestRunner(t *testing.T) {
 	})
 }
 
-// schedule is when attempts are made that are answered at once (spec 5.7).
+// schedule has the times of the attempts if all are answered at once (spec 5.7).
 var schedule = []time.Duration{
 	0,
 	10 * time.Second,
@@ -225,8 +224,8 @@ var schedule = []time.Duration{
 // longer is more than all attempts take.
 const longer = 100 * time.Hour
 
-// What is no 2xx is a failure like any other, and the pause to the next attempt begins when the
-// one before has ended. After the eighth the event is dropped.
+// Any answer but 2xx is a failure. The pause begins when the attempt ends. After the eighth attempt, the event is
+// dropped.
 func TestEightAttempts(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -292,7 +291,7 @@ func TestEightAttempts(t *testing.T) {
 	}
 }
 
-// Any 2xx ends it, at whichever attempt it comes.
+// A 2xx ends the attempts.
 func TestSuccessEndsTheSchedule(t *testing.T) {
 	t.Parallel()
 	for n, when := range schedule {
@@ -324,8 +323,8 @@ func TestSuccessEndsTheSchedule(t *testing.T) {
 	}
 }
 
-// Attempts are alike but for their time and what is signed over it, which is that of the attempt:
-// receivers refuse what is older than five minutes (spec 5.5).
+// Attempts differ only in their time and signatures, because receivers refuse a signature that is older than five
+// minutes (spec 5.5).
 func TestAttemptsAreAlike(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {

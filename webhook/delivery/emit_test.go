@@ -16,7 +16,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// The envelope is that of spec 5.4, with the time of spec 1.5, and text stays as it is.
+// The envelope is that of spec 5.4, with the time format of spec 1.5, and without escapes for HTML.
 func TestEnvelope(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -43,7 +43,7 @@ func TestEnvelope(t *testing.T) {
 	})
 }
 
-// What cannot be sent is refused where it happens, and nothing of it is stored.
+// An event that cannot be sent is refused, and nothing of it is stored.
 func TestEmitRefuses(t *testing.T) {
 	t.Parallel()
 	object := struct{}{}
@@ -75,7 +75,7 @@ func TestEmitRefuses(t *testing.T) {
 	}
 }
 
-// An event is sent if and only if the change is stored that it tells of.
+// An event is sent if and only if the change that it reports is stored.
 func TestEmitJoinsTheTransaction(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -101,7 +101,7 @@ func TestEmitJoinsTheTransaction(t *testing.T) {
 	})
 }
 
-// What nobody wants is not kept.
+// An event without subscribers is not stored.
 func TestEventThatNobodyWants(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -139,8 +139,7 @@ func TestWhomAnEventGoesTo(t *testing.T) {
 	})
 }
 
-// One that is activated later does not receive earlier events, also when they have not been sent
-// to anybody yet (spec 5.1).
+// A subscription that becomes active later does not receive earlier events, also if no attempt was made yet (spec 5.1).
 func TestEventsBeforeTheActivation(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -164,9 +163,8 @@ func TestEventsBeforeTheActivation(t *testing.T) {
 	})
 }
 
-// A fan-out that is repeated, because the one before lost its lease, makes no second delivery. What
-// it makes for a subscription that is switched off meanwhile is not sent, also when that is active
-// again.
+// A repeated fan-out, after a lost lease, adds no second delivery. A subscription that is switched off before the
+// fan-out does not get the event, also when it is active again.
 func TestFanOutIsRepeated(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -201,7 +199,7 @@ func TestFanOutIsRepeated(t *testing.T) {
 	})
 }
 
-// fanOut does a job that sends an event, up to its end.
+// fanOut does a job that fans out an event, except for its end.
 func (h *harness) fanOut() (lease storage.Lease, then func(context.Context) error) {
 	h.Helper()
 	work := h.hooks.Work()[0]
@@ -219,7 +217,7 @@ func (h *harness) fanOut() (lease storage.Lease, then func(context.Context) erro
 	return lease, then
 }
 
-// A subscription that fails is tried again alone: the others have got the event.
+// A failed delivery is retried alone: the other subscriptions do not get the event again.
 func TestOneFailsTheOtherDoesNot(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -236,7 +234,7 @@ func TestOneFailsTheOtherDoesNot(t *testing.T) {
 		if len(one) != 1 || len(other) != len(schedule) {
 			h.Fatalf("%d requests to the one, %d to the other", len(one), len(other))
 		}
-		// The event is one, whomever it goes to (spec 5.4).
+		// Both have the same ID (spec 5.4).
 		if one[0].ID != other[0].ID || string(one[0].Body) != string(other[0].Body) {
 			h.Errorf("the one got %s, the other %s", one[0].ID, other[0].ID)
 		}

@@ -29,11 +29,11 @@ import (
 	"github.com/innsigli/innsigli/webhook"
 )
 
-// goldenTime is when the events of the golden files happened.
+// goldenTime is the time of the events in the golden files.
 var goldenTime = time.Date(2026, 3, 2, 10, 0, 0, 123456000, time.UTC)
 
-// counted is a source of bytes in place of a random one. The first read has only bytes of 1, the
-// second only bytes of 2, and so on. So the UUIDs are always the same.
+// counted replaces the source of random bytes. The first read returns only bytes of 1, the second only bytes of 2,
+// and so on, so that the UUIDs are always the same.
 type counted byte
 
 func (c *counted) Read(to []byte) (int, error) {
@@ -41,7 +41,7 @@ func (c *counted) Read(to []byte) (int, error) {
 	return copy(to, bytes.Repeat([]byte{byte(*c)}, len(to))), nil
 }
 
-// sending is a service with one subscription, whose store, jobs and endpoint are in memory.
+// sending is a service with one subscription, and with its store, jobs and endpoint in memory.
 type sending struct {
 	Store
 	storage.Jobs
@@ -87,8 +87,7 @@ var (
 	goldenSeeds  = [][]byte{bytes.Repeat([]byte{8}, 32), bytes.Repeat([]byte{9}, 32)}
 )
 
-// golden runs a test with a service in a bubble. Time begins with the year 2000. The UUIDs are
-// always the same.
+// golden runs a test with a service in a bubble, which begins in the year 2000, and with constant UUIDs.
 func golden(t *testing.T, test func(t *testing.T, s *sending)) {
 	t.Helper()
 	uuid.SetRand(new(counted))
@@ -109,7 +108,7 @@ func golden(t *testing.T, test func(t *testing.T, s *sending)) {
 	})
 }
 
-// goldenData is the data of each type of event, as package portal makes it.
+// goldenData returns the data of each type of event, as package portal makes it.
 func goldenData(t *testing.T) (data map[string]json.RawMessage) {
 	t.Helper()
 	content, err := os.ReadFile("../../portal/testdata/events-1.golden.json")
@@ -122,7 +121,7 @@ func goldenData(t *testing.T) (data map[string]json.RawMessage) {
 	return data
 }
 
-// do does the job that was enqueued last, with what follows from it.
+// do does the job that was enqueued last.
 func (s *sending) do(t *testing.T) {
 	t.Helper()
 	job := s.jobs[len(s.jobs)-1]
@@ -136,7 +135,7 @@ func (s *sending) do(t *testing.T) {
 	}
 }
 
-// Jobs that version 1 stored are made the same way, and are read.
+// Jobs are encoded as version 1 stored them, and those are read.
 func TestGoldenJobs(t *testing.T) {
 	const eventType = "participant.signed"
 	golden(t, func(t *testing.T, s *sending) {
@@ -198,7 +197,7 @@ const (
 	securityCheck  = "security check"
 )
 
-// The requests are what version 1 sent, to the byte. Only the order of the headers is not compared.
+// Requests are those of version 1, byte for byte, except the order of the headers.
 func TestGoldenRequests(t *testing.T) {
 	golden(t, func(t *testing.T, s *sending) {
 		var text strings.Builder
@@ -229,8 +228,7 @@ func TestGoldenRequests(t *testing.T) {
 
 var signatures = regexp.MustCompile(`(v1a?),[A-Za-z0-9+/=]+`)
 
-// requestText is a request as the file has it. The headers are sorted. Random signatures are
-// replaced.
+// requestText returns a request as the file has it, with sorted headers, and without random signatures.
 func requestText(wire string, random bool) string {
 	head, body, _ := strings.Cut(wire, "\r\n\r\n")
 	if random {
@@ -241,7 +239,7 @@ func requestText(wire string, random bool) string {
 	return strings.Join(lines, "\n") + "\n\n" + body + "\n\n"
 }
 
-// eachRequest reads the requests of the file, and calls do with each and its name.
+// eachRequest calls do for each request of the file, with its name.
 func eachRequest(t *testing.T, do func(name string, r *http.Request)) {
 	t.Helper()
 	content, err := os.ReadFile(goldenRequests)
@@ -258,8 +256,8 @@ func eachRequest(t *testing.T, do func(name string, r *http.Request)) {
 	}
 }
 
-// Every golden request verifies with the secret and with each public key, and is read as the event
-// that was sent. A security check verifies with none of the keys.
+// Every golden request verifies with the secret and with each public key, and is decoded as the event that was sent.
+// A security check verifies with none.
 func TestGoldenRequestsAreReceived(t *testing.T) {
 	keys := []webhook.Key{webhook.Secret(goldenSecret)}
 	for _, seed := range goldenSeeds {

@@ -29,13 +29,13 @@ const (
 	endpoint = "https://hooks.example.com/innsigli"
 )
 
-// harness is a service on a store of its own, with endpoints in memory.
+// harness is a service on its own store, with endpoints in memory.
 type harness struct {
 	*testing.T
 	db    *bolt.DB
 	hooks *delivery.Service
 	began time.Time
-	// answer is what endpoints answer; nil: as they should.
+	// answer is how endpoints answer. If nil, they answer correctly.
 	answer func(ctx context.Context, r request) int
 
 	mu        sync.Mutex
@@ -44,17 +44,17 @@ type harness struct {
 	jobErrors []error            // what jobs failed with
 }
 
-// request is one as an endpoint understands it.
+// request is a request as an endpoint decodes it.
 type request struct {
 	delivery.Request
 	webhook.Event
 	to    string        // subscription
 	after time.Duration // since the beginning
-	// verifies says whether it is signed for the subscription. One that is not is answered 401.
+	// verifies reports whether the request is signed for the subscription.
 	verifies bool
 }
 
-// bubble runs a test in which time is made of nothing.
+// bubble runs a test with a synthetic clock.
 func bubble(t *testing.T, o delivery.Options, test func(h *harness)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -81,7 +81,7 @@ func bubble(t *testing.T, o delivery.Options, test func(h *harness)) {
 	})
 }
 
-// server is a service on the store, also one beside another.
+// server returns a service on the store. A test may have several.
 func (h *harness) server(o delivery.Options, jobs storage.Jobs) *delivery.Service {
 	s := delivery.New(h.db.Webhooks(), h.db, jobs, o)
 	s.AnswerWith(h.receive)
@@ -105,7 +105,7 @@ func (h *harness) receive(ctx context.Context, sent delivery.Request) int {
 	return r.expectedStatus()
 }
 
-// expectedStatus is the answer of an endpoint that is well.
+// expectedStatus returns the status with which a correct endpoint answers.
 func (r request) expectedStatus() int {
 	if !r.verifies {
 		return http.StatusUnauthorized
@@ -113,7 +113,7 @@ func (r request) expectedStatus() int {
 	return http.StatusNoContent
 }
 
-// keys are those that a receiver knows of a subscription.
+// keys returns the keys that the receiver of a subscription has.
 func (h *harness) keys(subscription string) []webhook.Key {
 	s, err := h.db.Webhooks().Subscription(h.Context(), subscription)
 	if err != nil {
@@ -122,7 +122,7 @@ func (h *harness) keys(subscription string) []webhook.Key {
 	return []webhook.Key{webhook.Secret(s.Secret)}
 }
 
-// subscribed is a subscription that is active, and that nobody pings.
+// subscribed returns an active subscription without pings and checks.
 func (h *harness) subscribed(account string, types ...string) delivery.Subscription {
 	h.Helper()
 	now := time.Now().UTC()
@@ -134,7 +134,7 @@ func (h *harness) subscribed(account string, types ...string) delivery.Subscript
 	return s
 }
 
-// created is a subscription that was never active.
+// created returns a subscription that was never active.
 func (h *harness) created(types ...string) delivery.Subscription {
 	h.Helper()
 	s, err := h.hooks.Create(h.Context(), account, endpoint, types)
@@ -144,7 +144,7 @@ func (h *harness) created(types ...string) delivery.Subscription {
 	return s
 }
 
-// switchedOff is the subscription when its owner has switched it off.
+// switchedOff returns the subscription after its owner has switched it off.
 func (h *harness) switchedOff(s delivery.Subscription) delivery.Subscription {
 	h.Helper()
 	off := false
@@ -162,7 +162,7 @@ func (h *harness) tx(f func(ctx context.Context) error) {
 	}
 }
 
-// emit has an event happen to an account.
+// emit emits an event for an account.
 func (h *harness) emit(account, eventType string) {
 	h.Helper()
 	h.tx(func(ctx context.Context) error {
@@ -170,7 +170,7 @@ func (h *harness) emit(account, eventType string) {
 	})
 }
 
-// after is an endpoint that takes its time, as long as somebody waits.
+// after returns an endpoint that answers after a while, unless the request ends before.
 func after(long time.Duration, status int) func(context.Context, request) int {
 	return func(ctx context.Context, _ request) int {
 		select {
@@ -181,7 +181,7 @@ func after(long time.Duration, status int) func(context.Context, request) int {
 	}
 }
 
-// sent are the requests of an event type to a subscription.
+// sent returns the requests of an event type to a subscription.
 func (h *harness) sent(to delivery.Subscription, eventType string) (list []request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -193,7 +193,7 @@ func (h *harness) sent(to delivery.Subscription, eventType string) (list []reque
 	return list
 }
 
-// attempts is the log of a subscription, the first attempt first.
+// attempts returns the log of a subscription, the first attempt first.
 func (h *harness) attempts(of delivery.Subscription) (list []delivery.Attempt) {
 	h.Helper()
 	for a, err := range h.hooks.Attempts(h.Context(), of.ID) {
@@ -206,7 +206,7 @@ func (h *harness) attempts(of delivery.Subscription) (list []delivery.Attempt) {
 	return list
 }
 
-// dropped are the events that were given up for a subscription.
+// dropped returns the dropped events of a subscription.
 func (h *harness) dropped(of delivery.Subscription) []delivery.Dropped {
 	h.Helper()
 	list, err := h.hooks.Dropped(h.Context(), of.ID)
@@ -216,7 +216,7 @@ func (h *harness) dropped(of delivery.Subscription) []delivery.Dropped {
 	return list
 }
 
-// wantNothingDue: there is nothing left to be sent.
+// wantNothingDue checks that no delivery is due.
 func (h *harness) wantNothingDue() {
 	h.Helper()
 	if due, err := h.hooks.OldestDue(h.Context()); err != nil || !due.IsZero() {
@@ -224,7 +224,7 @@ func (h *harness) wantNothingDue() {
 	}
 }
 
-// runFor has jobs done for so long, from when they are due on to the nanosecond.
+// runFor does jobs for a while, each at the nanosecond at which it is due.
 func (h *harness) runFor(long time.Duration) {
 	h.Helper()
 	stop := h.work(h.hooks)
@@ -232,7 +232,7 @@ func (h *harness) runFor(long time.Duration) {
 	stop()
 }
 
-// work has a server do jobs until it is stopped. Those in work are cut short then.
+// work does a server's jobs until stop is called, which interrupts those in progress.
 func (h *harness) work(s *delivery.Service) (stop func()) {
 	ctx, cancel := context.WithCancel(h.Context())
 	ended := make(chan struct{}, 10_000)
@@ -259,7 +259,7 @@ func (h *harness) work(s *delivery.Service) (stop func()) {
 	}
 }
 
-// claim begins jobs that are due, and says when the next one is.
+// claim begins the jobs that are due, and returns when the next one is due.
 func (h *harness) claim(ctx context.Context, s *delivery.Service, begin func(delivery.Work, storage.Lease)) (next time.Time) {
 	now := time.Now()
 	next = now.Add(1000 * time.Hour)
@@ -304,7 +304,7 @@ func (h *harness) do(ctx context.Context, w delivery.Work, l storage.Lease) {
 	}
 }
 
-// finish ends a job, and does what follows in the same transaction.
+// finish finishes a job, and calls then in the same transaction.
 func (h *harness) finish(l storage.Lease, then func(context.Context) error) error {
 	return h.db.InTx(h.Context(), func(ctx context.Context) (err error) {
 		if err := h.db.Jobs().Finish(ctx, l); err != nil || then == nil {
@@ -320,14 +320,14 @@ func handle(ctx context.Context, w delivery.Work, job storage.Job) (then func(co
 	return w.Do(ctx, job)
 }
 
-// recovered makes an error of a panic.
+// recovered turns a panic into an error.
 func recovered(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("panicked: %v", p)
 	}
 }
 
-// recordError notes what a job failed with.
+// recordError records the error of a job.
 func (h *harness) recordError(err error) {
 	if err != nil {
 		h.mu.Lock()
@@ -336,12 +336,12 @@ func (h *harness) recordError(err error) {
 	}
 }
 
-// uncommitted fails where transactions end.
+// uncommitted fails when transactions are committed.
 type uncommitted struct{ err error }
 
 func (u uncommitted) InTx(context.Context, func(context.Context) error) error { return u.err }
 
-// Errors say once that they are this package's, and what lies under them can be told.
+// Errors have the prefix of this package once, and wrap the errors of the store.
 func TestErrorsOfTheStore(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")

@@ -18,7 +18,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// numbers are those of keys.
+// numbers returns the numbers of keys.
 func numbers(keys []delivery.SigningKey, err error) ([]int, error) {
 	var list []int
 	for _, k := range keys {
@@ -27,7 +27,7 @@ func numbers(keys []delivery.SigningKey, err error) ([]int, error) {
 	return list, err
 }
 
-// mustSign compares the keys that sign now by their numbers.
+// mustSign checks the numbers of the keys that sign now.
 func (h *harness) mustSign(s *delivery.Service, want ...int) {
 	h.Helper()
 	if got, err := numbers(s.Keys(h.Context())); !slices.Equal(got, want) || err != nil {
@@ -42,7 +42,7 @@ func (h *harness) rotate(s *delivery.Service, overlap time.Duration) {
 	}
 }
 
-// old reads keys as they were, as a server does that another is faster than.
+// old returns the keys from before another server's change.
 type old struct {
 	delivery.Store
 	mu    sync.Mutex
@@ -60,7 +60,7 @@ func (o *old) Keys(ctx context.Context) ([]delivery.SigningKey, error) {
 	return o.Store.Keys(ctx)
 }
 
-// Servers that start or rotate at once make one key each time.
+// Servers that start or rotate concurrently create one key each time.
 func TestKeysAtOnce(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -96,8 +96,8 @@ func TestKeysAtOnce(t *testing.T) {
 	})
 }
 
-// Keys sign beside each other for the overlap, and then the new one alone. One that has ended is
-// removed, and its number does not come again.
+// During the overlap all keys sign, and then only the new one. A key that has ended is deleted, and its number is
+// not used again.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -139,7 +139,7 @@ func TestRotation(t *testing.T) {
 	})
 }
 
-// A server that does not know of the new key yet signs so that receivers verify it, who know both.
+// A server that does not know the new key yet signs with the earlier ones, which receivers still accept.
 func TestServersDuringRotation(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -164,7 +164,7 @@ func TestServersDuringRotation(t *testing.T) {
 	})
 }
 
-// published reads keys as a receiver does, by a library for OpenSSH.
+// published parses keys with an OpenSSH library, as a receiver does.
 func published(t *testing.T, text []byte) (keys []delivery.SigningKey) {
 	t.Helper()
 	for rest := text; len(rest) > 0; {
@@ -206,7 +206,7 @@ func TestPublicKeys(t *testing.T) {
 	})
 }
 
-// What is stored as a key and is none is an error, and no line.
+// A stored key that is not valid is an error.
 func TestPublicLineOfNoKey(t *testing.T) {
 	t.Parallel()
 	for _, length := range []int{0, 31, 33} {
@@ -216,7 +216,7 @@ func TestPublicLineOfNoKey(t *testing.T) {
 	}
 }
 
-// Without a key nothing is sent: every request has signatures of both schemes.
+// Without a key nothing is sent, because every request has signatures of both schemes.
 func TestNoKey(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -240,8 +240,8 @@ func TestNoKey(t *testing.T) {
 	})
 }
 
-// A request is signed with the subscription's secret and with each key of the service that is in
-// force, and each of the signatures verifies alone.
+// A request is signed with the subscription's secret and with each current key of the service, and each signature
+// verifies by itself.
 func TestSignaturesOfARequest(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -278,7 +278,7 @@ func TestSignaturesOfARequest(t *testing.T) {
 	})
 }
 
-// schemes are those of the signatures of a request.
+// schemes returns the schemes of a request's signatures.
 func schemes(r request) (list []string) {
 	for signature := range strings.FieldsSeq(r.Header.Get(webhook.HeaderSignature)) {
 		scheme, _, _ := strings.Cut(signature, ",")
@@ -287,7 +287,7 @@ func schemes(r request) (list []string) {
 	return list
 }
 
-// A request is not sent when it cannot be signed with all keys, and nothing breaks.
+// A request that cannot be signed with all keys is not sent.
 func TestKeyThatCannotSign(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -304,8 +304,8 @@ func TestKeyThatCannotSign(t *testing.T) {
 	})
 }
 
-// An endpoint that takes its time, and one that fails, hold up no other: neither of the same account
-// nor of the same server. How many requests it gets at once is bounded.
+// A slow or failing endpoint delays no other, neither of the same account nor on the same server, and gets a bounded
+// number of concurrent requests.
 func TestSlowEndpointsHoldUpNobody(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {

@@ -13,7 +13,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// An event that was given up is sent again under its webhook-id, and has a schedule of its own then.
+// A dropped event is sent again with its webhook-id, on a new schedule.
 func TestSendAgain(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -68,7 +68,7 @@ func TestSendAgain(t *testing.T) {
 	})
 }
 
-// One that arrives the second time is not listed any more.
+// A dropped event that is delivered the second time is not listed any more.
 func TestSendAgainGoesWell(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -102,8 +102,8 @@ func TestSendAgainGoesWell(t *testing.T) {
 	})
 }
 
-// What was logged is kept until the time given. What is to be sent still is, also when all servers were
-// down for weeks: none of it is lost.
+// Sweep keeps the log after the given time, and what is still to be sent, also after all servers were down for
+// weeks.
 func TestSweepLeavesWhatIsToBeSent(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -133,7 +133,7 @@ func TestSweepLeavesWhatIsToBeSent(t *testing.T) {
 	})
 }
 
-// Many go a thousand at a time.
+// Sweep deletes a thousand records at a time.
 func TestSweepOfMany(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -150,7 +150,7 @@ func TestSweepOfMany(t *testing.T) {
 	})
 }
 
-// swept sweeps what is from before the time given, which is to be so much.
+// swept sweeps, and checks the number of records deleted.
 func (h *harness) swept(before time.Time, want int) {
 	h.Helper()
 	if n, err := h.hooks.Sweep(h.Context(), before); err != nil || n != want {
@@ -158,7 +158,7 @@ func (h *harness) swept(before time.Time, want int) {
 	}
 }
 
-// OldestDue is of what is due first, whichever attempt that is.
+// OldestDue includes all attempts.
 func TestOldestDue(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -178,7 +178,7 @@ func TestOldestDue(t *testing.T) {
 	})
 }
 
-// dueAfter: the first delivery is due so long after the beginning.
+// dueAfter checks when the first delivery is due, since the beginning.
 func (h *harness) dueAfter(want time.Duration) {
 	h.Helper()
 	if due, err := h.hooks.OldestDue(h.Context()); err != nil || due.Sub(h.began) != want {

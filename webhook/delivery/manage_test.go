@@ -40,7 +40,7 @@ func TestCreate(t *testing.T) {
 	})
 }
 
-// spec 5.1: all that is wrong, at once.
+// spec 5.1: the error names all faults.
 func TestInvalid(t *testing.T) {
 	t.Parallel()
 	bad, long := "http://hooks.example.com/", "https://hooks.example.com/"
@@ -82,7 +82,7 @@ func TestInvalid(t *testing.T) {
 	}
 }
 
-// fields are those that an error complains about.
+// fields returns the fields in an error.
 func fields(err error) (list []string) {
 	var invalid *delivery.InvalidError
 	if !errors.As(err, &invalid) {
@@ -115,7 +115,7 @@ func TestTooMany(t *testing.T) {
 	})
 }
 
-// spec 5.1: only the activate call activates, and a change is made whole or not at all.
+// spec 5.1: only Activate makes a subscription active, and a change is made as a whole or not at all.
 func TestUpdateDoesNotActivate(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -131,8 +131,8 @@ func TestUpdateDoesNotActivate(t *testing.T) {
 	})
 }
 
-// spec 5.1 and 5.6: one that is inactive gets neither pings nor checks
-// nor events, and later only those that happened since it was activated again.
+// spec 5.1 and 5.6: an inactive subscription gets no pings, checks or events. When it is active again, it gets only
+// later events.
 func TestInactive(t *testing.T) {
 	t.Parallel()
 	url, off := "https://hooks.example.com/new", false

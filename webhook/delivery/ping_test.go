@@ -17,8 +17,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// pings are the requests to a subscription since the time given that are signed correctly, and
-// checks the others.
+// pings returns the correctly signed requests to a subscription since a time as pings, and the others as checks.
 func (h *harness) pings(to delivery.Subscription, since time.Duration) (pings, checks []request) {
 	for _, r := range h.sent(to, webhook.PingType) {
 		switch {
@@ -61,8 +60,7 @@ func TestPingsOfADay(t *testing.T) {
 
 var pingBody = regexp.MustCompile(`^\{"type":"webhook\.ping","timestamp":"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+\+00:00","data":\{\}\}$`)
 
-// mustBeAlike compares all that an endpoint sees of two pings but their IDs, their times and what
-// they are signed with.
+// mustBeAlike checks that two pings differ only in their IDs, times and signatures.
 func mustBeAlike(t *testing.T, a, b request) {
 	t.Helper()
 	type seen struct {
@@ -92,8 +90,7 @@ func mustBeAlike(t *testing.T, a, b request) {
 	}
 }
 
-// A ping that a server that stops cuts short is none: it is made again, and nothing is held against
-// the endpoint.
+// A ping that a stopping server interrupts does not count, and is repeated.
 func TestStopDuringPing(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
@@ -119,7 +116,7 @@ func TestStopDuringPing(t *testing.T) {
 	})
 }
 
-// What an owner changes while a ping runs stays changed, and the ping is judged by it.
+// A change by the owner during a ping remains, and determines the outcome of the ping.
 func TestChangeDuringPing(t *testing.T) {
 	t.Parallel()
 	url, off := "https://hooks.example.com/new", false
@@ -161,7 +158,7 @@ func TestChangeDuringPing(t *testing.T) {
 	}
 }
 
-// outages are the ways in which an endpoint can fail at a request.
+// outages are the ways in which an endpoint fails.
 var outages = map[string]func(context.Context) int{
 	"an error":   func(context.Context) int { return 500 },
 	"a refusal":  func(context.Context) int { return 403 },
@@ -221,7 +218,7 @@ func TestThreeDaysOfFailingPings(t *testing.T) {
 	}
 }
 
-// One ping that goes well begins the three days anew.
+// After one successful ping the three days begin again.
 func TestAGoodPing(t *testing.T) {
 	testenv.Slow(t, "three days of virtual time, with a ping every five minutes")
 	t.Parallel()
@@ -242,7 +239,7 @@ func TestAGoodPing(t *testing.T) {
 	})
 }
 
-// It does so whatever it was sent for.
+// So they do after a ping with another purpose.
 func TestAGoodPingOnTheSide(t *testing.T) {
 	t.Parallel()
 	for name, ping := range map[string]func(h *harness, s delivery.Subscription) error{
@@ -268,7 +265,7 @@ func TestAGoodPingOnTheSide(t *testing.T) {
 	}
 }
 
-// Days in which the service itself was down are none in which every ping failed.
+// Pings that the service did not send while it was down do not count as failures.
 func TestOutOurselves(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {

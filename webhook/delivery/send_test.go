@@ -59,7 +59,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// A status is an answer, whatever it is, and no redirect is followed.
+// Any status is an answer, and redirects are not followed.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	port, elsewhere := everywhere(t)
@@ -82,7 +82,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// A burst to an endpoint goes over as many connections as are busy at once.
+// A burst of requests to an endpoint uses as many connections as are busy at the same time.
 func TestConnectionsAreReused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -113,8 +113,7 @@ func TestConnectionsAreReused(t *testing.T) {
 	})
 }
 
-// An endpoint closes a connection that waits just when the next request is on its way: it gets the
-// request on another.
+// If an endpoint closes an idle connection while the next request is sent, the request is sent on another.
 func TestConnectionThatWasClosed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -135,7 +134,7 @@ func TestConnectionThatWasClosed(t *testing.T) {
 	})
 }
 
-// What ends a request from outside is no fault of the endpoint.
+// The end of the caller's context is not a failure of the endpoint.
 func TestContextThatEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -168,13 +167,13 @@ func messageTo(url string) message {
 	}
 }
 
-// untimed is what an answer says, the time aside.
+// untimed returns an answer without its duration.
 func untimed(a answer) answer {
 	a.took = 0
 	return a
 }
 
-// ample is a limit that no busy machine comes to, for senders over sockets.
+// ample is a limit that is never reached, for senders over sockets.
 const ample = time.Hour
 
 func trialSender(t *testing.T, e Endpoints) *sender {
@@ -183,8 +182,7 @@ func trialSender(t *testing.T, e Endpoints) *sender {
 	return s
 }
 
-// pipeSender has the limits of a server. Each of its connections is in memory, served and then closed: for bubbles,
-// where sockets do not work.
+// pipeSender returns a sender with production limits, whose connections are in memory, for bubbles.
 func pipeSender(t *testing.T, serve func(net.Conn)) *sender {
 	s := newSender(Endpoints{AllowPrivate: true})
 	var served sync.WaitGroup
@@ -203,7 +201,7 @@ func pipeSender(t *testing.T, serve func(net.Conn)) *sender {
 	return s
 }
 
-// rawEndpoint has each connection to its address served, and then closed.
+// rawEndpoint serves each connection to its address, then closes it.
 func rawEndpoint(t *testing.T, serve func(net.Conn)) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -214,7 +212,7 @@ func rawEndpoint(t *testing.T, serve func(net.Conn)) (address string) {
 	return listener.Addr().String()
 }
 
-// serveOn serves until the test ends, and has then ended itself.
+// serveOn serves until the test ends.
 func serveOn(t *testing.T, listener net.Listener, serve func(net.Conn)) {
 	var (
 		mu   sync.Mutex
@@ -247,7 +245,7 @@ func serveOn(t *testing.T, listener net.Listener, serve func(net.Conn)) {
 	})
 }
 
-// readRequest reads a request and says whether there was one.
+// readRequest reads a request and reports whether there was one.
 func readRequest(c net.Conn) bool {
 	r, err := http.ReadRequest(bufio.NewReader(c))
 	if err == nil {

@@ -24,7 +24,7 @@ import (
 	"github.com/innsigli/innsigli/webhook"
 )
 
-// What is answered has bounds in time and memory: the sender takes little of it, and not for long.
+// The time and memory for an answer are bounded.
 func TestAnswersHaveBounds(t *testing.T) {
 	t.Parallel()
 	const (
@@ -140,7 +140,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Nothing is decompressed, and nothing kept of what is too long.
+// An answer is not decompressed, and a long one is not held in memory.
 func TestHostileAnswersTakeLittleMemory(t *testing.T) {
 	testenv.Slow(t, "a gzip bomb of 64 MB is made")
 	var bomb bytes.Buffer
@@ -182,7 +182,7 @@ var loopback = []net.IP{net.IPv4(127, 0, 0, 1)}
 
 func quietly(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNoContent) }
 
-// secureEndpoint is an endpoint that speaks TLS as it is told.
+// secureEndpoint returns an endpoint that speaks TLS.
 func secureEndpoint(t *testing.T, c *tls.Config) *httptest.Server {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(quietly))
 	server.TLS, server.Config.ErrorLog = c, log.New(io.Discard, "", 0)
@@ -228,7 +228,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// What listens there, or does not.
+// Endpoints without a TLS handshake.
 func TestNoHandshake(t *testing.T) {
 	t.Parallel()
 	plain := httptest.NewServer(http.HandlerFunc(quietly))
@@ -270,7 +270,7 @@ func TestSilentEndpoint(t *testing.T) {
 	})
 }
 
-// forwarder is an egress proxy: it has CONNECT for all that is allowed.
+// forwarder is an egress proxy, which accepts CONNECT for permitted hosts.
 func forwarder(t *testing.T, refuse int) (*url.URL, *atomic.Pointer[string]) {
 	var asked atomic.Pointer[string]
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -304,7 +304,7 @@ func forwarder(t *testing.T, refuse int) (*url.URL, *atomic.Pointer[string]) {
 	return u, &asked
 }
 
-// Through a proxy it is the proxy that judges names. The form of a URL is judged all the same.
+// With a proxy, the proxy checks the addresses. The form of the URL is checked as well.
 func TestProxy(t *testing.T) {
 	t.Parallel()
 	ours := newAuthority(t)

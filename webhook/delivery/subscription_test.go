@@ -12,7 +12,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func hours(n float64) time.Time { return noon.Add(time.Duration(n * float64(time.Hour))) }
 
-// active is a subscription since noon.
+// active returns a subscription that is active since noon.
 func active() Subscription {
 	return Subscription{
 		ID: "a subscription", Account: "an account", URL: "https://example.is/hooks", EventTypes: []string{"a", "b"},
@@ -26,7 +26,7 @@ func inactive(why Reason) Subscription {
 	return s
 }
 
-// with is a subscription changed.
+// with returns a changed subscription.
 func with(s Subscription, change func(s *Subscription)) Subscription {
 	change(&s)
 	return s
@@ -107,8 +107,8 @@ func TestWants(t *testing.T) {
 	}
 }
 
-// Keys are read every 10 seconds. A store that is away stops nothing for a minute, and is not asked
-// with each request.
+// Keys are read every 10 seconds. While the store is unavailable, they are used for a minute, and not read for each
+// request.
 func TestKeyring(t *testing.T) {
 	t.Parallel()
 	var ring keyring
@@ -183,8 +183,7 @@ func TestPinged(t *testing.T) {
 	}
 }
 
-// spec 5.6. Of so many times, some are near either end, and each hour between
-// has its share.
+// spec 5.6. Over many samples, some are near either end, and each hour between has its share.
 func TestNextTimes(t *testing.T) {
 	t.Parallel()
 	const times = 20_000
