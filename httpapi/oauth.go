@@ -150,7 +150,9 @@ func readParameters(w http.ResponseWriter, r *http.Request, names ...string) (pa
 	if slices.ContainsFunc(names, query.Has) {
 		return nil, invalidRequest("Parameters belong in the body, not in the URL.")
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxParameters)
+	if err := limitBody(w, r, maxParameters); err != nil {
+		return nil, err
+	}
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != formType {
 		return readJSONParameters(r, names)
 	}

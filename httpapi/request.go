@@ -56,6 +56,16 @@ func checkBody(r *http.Request, limit int64) error {
 	return nil
 }
 
+// limitBody makes reads of the body fail after limit bytes. It refuses the request at once if the Content-Length is larger
+// (spec 1.6).
+func limitBody(w http.ResponseWriter, r *http.Request, limit int64) error {
+	if r.ContentLength > limit {
+		return &tooLarge
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, limit)
+	return nil
+}
+
 // readLimited reads a JSON body of at most limit bytes.
 func readLimited(w http.ResponseWriter, body io.ReadCloser, limit int64, o jsonbody.Options) (*jsonbody.Object, error) {
 	return jsonbody.Read(bodyReader{http.MaxBytesReader(w, body, limit)}, o)

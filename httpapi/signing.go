@@ -272,7 +272,9 @@ const maxNotification = 16 << 10
 // receiveNotification answers 204 to an authentic notification (CIBA Core 1.0 10.2). A sender that does not know the
 // conversation's secret gets the answer for a conversation that does not exist.
 func (a *api) receiveNotification(w http.ResponseWriter, r *http.Request) error {
-	r.Body = http.MaxBytesReader(w, r.Body, maxNotification)
+	if err := limitBody(w, r, maxNotification); err != nil {
+		return err
+	}
 	key, authentic, err := a.Notifier.Notification(r)
 	if tooLong := new(http.MaxBytesError); errors.As(err, &tooLong) {
 		return &tooLarge

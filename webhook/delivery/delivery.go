@@ -57,6 +57,9 @@ type Options struct {
 	// Observed, unless nil, is called after each attempt, also if the process ends before it is stored. It must
 	// return quickly.
 	Observed func(Attempt)
+	// CheckAccount, unless nil, returns an error if an account takes no new subscriptions, which Create returns. It is
+	// called in the transaction that stores a subscription.
+	CheckAccount func(ctx context.Context, account string) error
 	// Now is the clock. If nil, it is the machine's clock. The timestamp of a request is always the machine's,
 	// because receivers compare it with their own.
 	Now storage.Clock

@@ -16,7 +16,7 @@ import (
 )
 
 // Create creates an inactive subscription. Its Secret is not shown again to its owner. Errors: [*InvalidError],
-// [ErrTooMany].
+// [ErrTooMany], and one that wraps the error of [Options].CheckAccount.
 func (s *Service) Create(ctx context.Context, account, url string, eventTypes []string) (Subscription, error) {
 	if err := invalidError(append(s.urlFaults(url), s.typeFaults(eventTypes)...)); err != nil {
 		return Subscription{}, err
@@ -28,7 +28,13 @@ func (s *Service) Create(ctx context.Context, account, url string, eventTypes []
 	}
 	rand.Read(made.Secret)
 	err := s.tx.InTx(ctx, func(ctx context.Context) error {
-		return s.store.CreateSubscription(ctx, made, s.options.MaxSubscriptions)
+		if err := s.store.CreateSubscription(ctx, made, s.options.MaxSubscriptions); err != nil {
+			return err
+		}
+		if check := s.options.CheckAccount; check != nil { // accounts are locked after subscriptions
+			return check(ctx, account)
+		}
+		return nil
 	})
 	if err != nil {
 		return Subscription{}, fault("creating the subscription", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,9 +14,9 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// Errors of handlers, and of what follows their jobs, are told with the kind of the job; those of
-// the store with none, also when it is a handler that meets them.
-func TestWhatIsTold(t *testing.T) {
+// Errors of handlers, and of what follows their jobs, are reported with the kind of the job, those of
+// the store with none, also if it is a handler that meets them.
+func TestReportedErrors(t *testing.T) {
 	fault := errors.New("a fault")
 	away := fmt.Errorf("reading: %w", storage.ErrUnavailable)
 	failing := func(err error) queue.Handler {
@@ -49,10 +50,10 @@ func TestWhatIsTold(t *testing.T) {
 			bubble(t, func(q *fixture) {
 				q.add(storage.Job{})
 				q.during(1100*time.Millisecond, test.runner(q))
-				if len(q.told) == 0 {
-					t.Fatal("nothing was told")
+				if len(q.reported) == 0 {
+					t.Fatal("nothing was reported")
 				}
-				for i, err := range q.told {
+				for i, err := range q.reported {
 					if !errors.Is(err, test.want) {
 						t.Error(err)
 					}
@@ -83,4 +84,46 @@ func (b broken) Claim(ctx context.Context, kind string, now time.Time, limit, pe
 		return nil, b.claims
 	}
 	return b.Jobs.Claim(ctx, kind, now, limit, perGroup, lease)
+}
+
+func TestErrorText(t *testing.T) {
+	for _, test := range []struct {
+		name, want string
+		err        error
+	}{
+		{"as it is", "því miður", errors.New("því miður")},
+		{"on one line", "one two", errors.Join(errors.New("one"), errors.New("two"))},
+		{"without control characters", "a b c", errors.New("a\x00b\x1bc")},
+		{"what is no text", "a\uFFFDb", errors.New("a\xffb")},
+		{"long", strings.Repeat("þ", 499) + "…", errors.New(strings.Repeat("þ", 501))},
+		{"as long as may be", strings.Repeat("þ", 500), errors.New(strings.Repeat("þ", 500))},
+	} {
+		if diff := cmp.Diff(test.want, queue.ErrorText(test.err)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
+func TestPanicText(t *testing.T) {
+	var empty []int
+	var none any
+	for _, test := range []struct {
+		name, want string
+		panics     func()
+	}{
+		{"a text", "string", func() { panic("0101302989") }},
+		{"an error", "*errors.errorString", func() { panic(errors.New("0101302989")) }},
+		{"an index", "runtime error: index out of range [3] with length 0", func() { empty[3] = 1 }},
+		{"a nil pointer", "runtime error: invalid memory address or nil pointer dereference", func() { *(*int)(nil) = 1 }},
+		{"a type", "interface conversion: interface {} is nil, not string", func() { _ = none.(string) }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			defer func() {
+				if got := queue.PanicText(recover()); got != test.want {
+					t.Errorf("%q, want %q", got, test.want)
+				}
+			}()
+			test.panics()
+		})
+	}
 }

@@ -56,7 +56,7 @@ func TestThen(t *testing.T) {
 		third     func() error
 		times     []int // in seconds, at which the third is done
 		follows   bool
-		told      int
+		reported  int
 	}{
 		{"goes well", func(*fixture) {}, func() error { return nil }, []int{0}, true, 0},
 		{"fails", func(*fixture) {}, func() error { return fault }, []int{0, 6, 17, 38, 79}, false, 5},
@@ -95,8 +95,8 @@ func TestThen(t *testing.T) {
 				if want := map[bool]int{true: 5, false: 4}[test.follows]; len(strings.Fields(got)) != want || strings.Contains(got, "2") != test.follows {
 					t.Errorf("what follows: %s", got)
 				}
-				if len(q.told) != test.told {
-					t.Errorf("told %v", q.told)
+				if len(q.reported) != test.reported {
+					t.Errorf("reported %v", q.reported)
 				}
 			})
 		})
@@ -142,8 +142,8 @@ func TestThenWhileTheStoreIsAway(t *testing.T) {
 				})}
 				q.during(time.Minute, r)
 				want := map[string]int{"0": 1, "1": 1, "2": 1, "3": 1, "4": 1}
-				if diff := cmp.Diff(want, followed); diff != "" || len(q.done) != 5 || len(q.told) != 1 {
-					t.Errorf("done %v, told %v, followed (-want +got):\n%s", q.done, q.told, diff)
+				if diff := cmp.Diff(want, followed); diff != "" || len(q.done) != 5 || len(q.reported) != 1 {
+					t.Errorf("done %v, reported %v, followed (-want +got):\n%s", q.done, q.reported, diff)
 				}
 			})
 		})

@@ -64,12 +64,12 @@ func TestNumbersOfAKind(t *testing.T) {
 				}
 				k := test.kind
 				k.Name = kind
-				var begun, untold atomic.Int64
+				var begun, wrong atomic.Int64
 				k.Do = func(ctx context.Context, _ storage.Job) (time.Time, error) {
 					begun.Add(1)
 					end, _ := ctx.Deadline()
 					if time.Until(end) != test.timeout {
-						untold.Add(1)
+						wrong.Add(1)
 					}
 					<-ctx.Done()
 					return time.Time{}, ctx.Err()
@@ -77,15 +77,15 @@ func TestNumbersOfAKind(t *testing.T) {
 				r := q.runner(do)
 				r.Kinds = []queue.Kind{k}
 				q.during(10*time.Second, r)
-				if int(begun.Load()) != test.begun || untold.Load() > 0 {
-					t.Errorf("%d jobs begun, want %d; %d of them with another time limit", begun.Load(), test.begun, untold.Load())
+				if int(begun.Load()) != test.begun || wrong.Load() > 0 {
+					t.Errorf("%d jobs begun, want %d; %d of them with another time limit", begun.Load(), test.begun, wrong.Load())
 				}
 			})
 		})
 	}
 }
 
-// A queue that is told of jobs again and again is not read and claimed from for each of them, and
+// A queue to which jobs are announced again and again is not read and claimed from for each of them, and
 // they wait for next to nothing.
 func TestJobsThatComeSteadily(t *testing.T) {
 	bubble(t, func(q *fixture) {
