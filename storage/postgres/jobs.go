@@ -41,7 +41,7 @@ func (s jobs) Enqueue(ctx context.Context, list ...storage.Job) error {
 		failures, errors = append(failures, j.Failures), append(errors, j.LastError)
 		failed, parked = append(failed, failedAt), append(parked, j.Parked)
 	}
-	err := s.db.later(ctx, `
+	err := s.db.queueExec(ctx, `
 			INSERT INTO jobs (kind, grp, unique_key, due, payload, failures, last_error, failed_at, parked)
 			SELECT kind, grp, nullif(unique_key, ''), due, coalesce(payload, ''), failures, last_error, failed_at, parked
 			FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::bytea[], $6::integer[], $7::text[], $8::timestamptz[], $9::boolean[])
