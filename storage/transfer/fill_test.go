@@ -29,10 +29,10 @@ var (
 	farFuture = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// fill stores more of everything than is copied at once, with each member set in one.
+// fill stores more records of each type than one batch has. One record of each type has a value in every field.
 func fill(t *testing.T, s transfer.Target) {
 	t.Helper()
-	documents := create(t, s, 6, 300_000) // of five requests, and the image of a stamp
+	documents := create(t, s, 6, 300_000) // the documents of five requests, and the image of a stamp
 	contracts := create(t, s, 130, 10)
 	err := s.InTx(t.Context(), func(ctx context.Context) error {
 		errs := []error{s.Sandbox().SaveAuthority(ctx, []byte("authority"))}
@@ -85,8 +85,8 @@ func addAccount(ctx context.Context, s transfer.Target, id string) error {
 	return errors.Join(errs...)
 }
 
-// addOne adds a token, a signal, a request that has ended and whose document is gone, a
-// certificate, a job and an entry.
+// addOne adds a token, a busy signal, a request that has ended and whose document is missing, a certificate, a
+// job and an entry of the evidence log.
 func addOne(ctx context.Context, s transfer.Target, i int) error {
 	id, at, user := fmt.Sprintf("%03d", (i*7)%300), start.Add(time.Duration(i/50)*time.Second), "user"
 	return errors.Join(
@@ -99,7 +99,7 @@ func addOne(ctx context.Context, s transfer.Target, i int) error {
 	)
 }
 
-// addWebhook adds a subscription, a key, an event, an attempt and an event that was given up.
+// addWebhook adds a subscription, a signing key, an attempt and a dropped event.
 func addWebhook(ctx context.Context, s transfer.Target, i int) error {
 	id, at := fmt.Sprintf("%03d", (i*7)%300), start.Add(time.Duration(i/50)*time.Second)
 	return errors.Join(
@@ -117,12 +117,12 @@ func addWebhook(ctx context.Context, s transfer.Target, i int) error {
 	)
 }
 
-// stamps are those of the live requests: none, the standard one, and an image.
+// stamps returns the stamps of the live requests: none, the standard one, and an image.
 func stamps(image string) []*signing.Stamp {
 	return []*signing.Stamp{3: {Page: 1, Rect: [4]float64{1, 2, 118, 57}}, 4: {Page: 2, Rect: [4]float64{1, 2, 3.5, 4}, Image: image}}
 }
 
-// addLive adds a request that is not at its end, with a document that has a revision.
+// addLive adds a request that has not ended, with a document that has a revision.
 func addLive(ctx context.Context, s transfer.Target, i int, ref storage.Ref, stamp *signing.Stamp) error {
 	at := start.Add(time.Duration(i) * 2 * time.Second)
 	return errors.Join(
@@ -138,8 +138,7 @@ func addLive(ctx context.Context, s transfer.Target, i int, ref storage.Ref, sta
 		}))
 }
 
-// addProcess adds a process with a document that has a revision, an idempotency key and a line of the
-// ledger.
+// addProcess adds a process with a document that has a revision, an idempotency key and an entry of the ledger.
 func addProcess(ctx context.Context, s transfer.Target, i int, ref storage.Ref) error {
 	id, at := fmt.Sprintf("%03d", (i*7)%130), start.Add(time.Duration(i/50)*time.Second)
 	person := &portal.Person{Name: "Jón", Kennitala: "0101302399", At: at}
@@ -180,8 +179,8 @@ func addProcess(ctx context.Context, s transfer.Target, i int, ref storage.Ref) 
 	)
 }
 
-// addOrders adds requests that sign the document of a process: the first has ended, the second signs.
-// The process of the third is gone.
+// addOrders adds requests that sign the document of a process: one has ended, and one is signed. The process of
+// the third is missing.
 func addOrders(ctx context.Context, s transfer.Target, ref storage.Ref) (err error) {
 	const gone = "6e1f5c9e-6c2f-4a0e-9a65-0f6d2a3c8b11"
 	for i, r := range []signing.Request{{Phase: signing.Ended, Document: ref.ID}, {Phase: signing.Signed, Document: ref.ID}, {Phase: signing.Ended, Document: gone}} {
