@@ -45,11 +45,11 @@ func TestFullDisk(t *testing.T) {
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	ref, err := db.Documents().Create(t.Context(), bytes.NewReader([]byte("there is room")), 100)
+	ref, err := db.Documents().Create(t.Context(), bytes.NewReader([]byte("free space")), 100)
 	if err != nil {
 		t.Fatalf("with free space again: %v", err)
 	}
-	documents[ref.ID] = []byte("there is room")
+	documents[ref.ID] = []byte("free space")
 	checkDocuments(t, db, documents)
 	addAccounts(t, db, "a")
 }
