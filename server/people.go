@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/simulated"
@@ -35,7 +36,8 @@ func (c Config) people(ctx context.Context) (people, error) {
 	}
 	switch c.Environment {
 	case Sandbox:
-		users, err := sandbox.Open(ctx, sealed.Sandbox(c.Backend.Sandbox(), c.MasterKey), c.Backend, sandbox.Options{Keys: c.TestKeys})
+		accounts := account.New(c.Backend.Accounts(), c.Backend, account.Options{})
+		users, err := sandbox.Open(ctx, sealed.Sandbox(c.Backend.Sandbox(), c.MasterKey), c.Backend, sandbox.Options{Keys: c.TestKeys, CheckAccount: accounts.CheckOpen})
 		return people{provider: users, users: users, authority: users, options: signing.Options{Expiry: sandbox.Expiry, Interval: time.Second, IgnoreInterval: true}}, err
 	case Trial:
 		return c.simulatedPeople(ctx)

@@ -20,6 +20,7 @@ import (
 	"github.com/innsigli/innsigli/server"
 	"github.com/innsigli/innsigli/stamp/pdfium"
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/bolt"
 	"github.com/innsigli/innsigli/storage/sealed"
 )
 
@@ -65,7 +66,9 @@ func (c *Config) Open(ctx context.Context, log *slog.Logger, compile func(ctx co
 	d := &Deployment{log: log, tls: c.tls}
 	openStore := func(ctx context.Context) (DB, error) {
 		from, to, err := c.Store.Migrate(ctx)
-		if err != nil {
+		if errors.Is(err, bolt.ErrNotCompacted) {
+			log.Warn("compacting the store failed: the next start tries again", "error", err)
+		} else if err != nil {
 			return nil, err
 		}
 		if from > 0 && from < to {

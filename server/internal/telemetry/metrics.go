@@ -226,18 +226,18 @@ func (m *Metrics) WatchJobs(jobs Jobs, kinds []string) {
 	})
 }
 
-// WatchRoom has the size of the store's file read with each scrape, and how many bytes of it are free.
-func (m *Metrics) WatchRoom(room func() (size, free int64, err error)) {
+// WatchFileSize adds metrics of the size of the store's file, and of how many bytes of it are free. Each scrape calls read.
+func (m *Metrics) WatchFileSize(read func() (size, free int64, err error)) {
 	m.registry.MustRegister(scraped{
 		desc: prometheus.NewDesc("innsigli_store_file_bytes", "Size of the store's file, without documents.", nil, nil),
 		read: func(context.Context) (map[string]float64, error) {
-			size, _, err := room()
+			size, _, err := read()
 			return map[string]float64{"": float64(size)}, err
 		},
 	}, scraped{
 		desc: prometheus.NewDesc("innsigli_store_file_free_bytes", "Free bytes in the store's file: the store uses them again, and innsigli store compact returns them to the file system.", nil, nil),
 		read: func(context.Context) (map[string]float64, error) {
-			_, free, err := room()
+			_, free, err := read()
 			return map[string]float64{"": float64(free)}, err
 		},
 	})

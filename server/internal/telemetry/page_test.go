@@ -28,7 +28,7 @@ func metricTable(t *testing.T) string {
 	m := NewMetrics()
 	m.WatchDeliveries(nil)
 	m.WatchJobs(nil, nil)
-	m.WatchRoom(nil)
+	m.WatchFileSize(nil)
 	descriptions := make(chan *prometheus.Desc, 1000)
 	m.registry.Describe(descriptions)
 	close(descriptions)
