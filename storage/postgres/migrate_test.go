@@ -2,17 +2,20 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 
 	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
+	"github.com/innsigli/innsigli/storage"
 )
 
 // current returns the version of this package's tables.
@@ -167,5 +170,28 @@ func TestMigrationWhileServersRun(t *testing.T) {
 	load.stop()
 	if stored, failed := load.stored.sum(), load.failed.sum(); failed != 0 || quota(t, db, "a") != stored {
 		t.Errorf("%d transactions, %d failed, and the quota is %d", stored, failed, quota(t, db, "a"))
+	}
+}
+
+// TestEvidenceIsAppendOnly checks that the database itself refuses to change entries.
+func TestEvidenceIsAppendOnly(t *testing.T) {
+	db, url := opened(t, Options{})
+	conn := connected(t, url)
+	entry := storage.Entry{Subject: "s", Kind: "asked", At: time.Now(), Facts: json.RawMessage("{}")}
+	do(t, db, func(ctx context.Context) error { return db.EvidenceLog().Record(ctx, entry) })
+	for _, change := range []string{
+		`UPDATE evidence SET facts = '{"changed":true}'`,
+		`INSERT INTO evidence (seq, subject, account, kind, at, facts) VALUES (1, 's', '', 'asked', now(), '{}')`,
+		`INSERT INTO evidence (seq, subject, account, kind, at, facts) OVERRIDING SYSTEM VALUE VALUES (1, 's', '', 'x', now(), '{}')
+			ON CONFLICT (seq) DO UPDATE SET kind = 'x'`,
+	} {
+		if _, err := conn.Exec(t.Context(), change, pgx.QueryExecModeSimpleProtocol); err == nil {
+			t.Errorf("succeeded: %s", change)
+		}
+	}
+	var kinds string
+	err := conn.QueryRow(t.Context(), "SELECT string_agg(kind, ' ') FROM evidence WHERE facts::text = '{}'").Scan(&kinds)
+	if err != nil || kinds != "asked" {
+		t.Errorf("the kinds of the entries are %q, error %v", kinds, err)
 	}
 }

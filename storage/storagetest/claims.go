@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -185,13 +183,7 @@ var claimsAtOnce = tests{
 			enqueue(t, b, exampleJob("k", fmt.Sprint(i%groups), 0))
 		}
 		u := &leaseTracker{perGroup: perGroup, done: map[string]bool{}, now: map[string]int{}}
-		var group errgroup.Group
-		for range workers {
-			group.Go(func() error { return u.run(t.Context(), b, groups*each) })
-		}
-		if err := group.Wait(); err != nil {
-			t.Error(err)
-		}
+		concurrently(t, workers, func(int) error { return u.run(t.Context(), b, groups*each) })
 	},
 }
 

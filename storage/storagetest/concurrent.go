@@ -18,13 +18,7 @@ var concurrency = tests{
 		a.Quota = 0
 		do(t, b, func(ctx context.Context) error { return b.Accounts.AddAccount(ctx, a) })
 		const writers, changes = 8, 10
-		var group errgroup.Group
-		for range writers {
-			group.Go(func() error { return repeat(changes, func() error { return raiseQuota(t.Context(), b, a.ID) }) })
-		}
-		if err := group.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		concurrently(t, writers, func(int) error { return repeat(changes, func() error { return raiseQuota(t.Context(), b, a.ID) }) })
 		a.Quota = writers * changes
 		got, err := b.Accounts.Account(t.Context(), a.ID)
 		checkRead(t, got, err, a)
@@ -91,15 +85,9 @@ var concurrency = tests{
 
 	"documents are created, read and deleted concurrently": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		var group errgroup.Group
-		for i := range 8 {
-			group.Go(func() error {
-				return repeat(3, func() error { return createReadDelete(t.Context(), b, content(uint64(i), 1<<20+i)) })
-			})
-		}
-		if err := group.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		concurrently(t, 8, func(i int) error {
+			return repeat(3, func() error { return createReadDelete(t.Context(), b, content(uint64(i), 1<<20+i)) })
+		})
 		checkNothingToSweep(t, b)
 	},
 
@@ -131,13 +119,7 @@ var concurrency = tests{
 	"a blob is read by several goroutines": func(t *testing.T, open func(*testing.T) Backend) {
 		b, p := open(t), content(1, 1<<20)
 		blob := openBlob(t, b, create(t, b, p).ID)
-		var group errgroup.Group
-		for range 8 {
-			group.Go(func() error { return checkContent(blob, p) })
-		}
-		if err := group.Wait(); err != nil {
-			t.Error(err)
-		}
+		concurrently(t, 8, func(int) error { return checkContent(blob, p) })
 	},
 }
 

@@ -77,19 +77,10 @@ var jobs = tests{
 
 	"a rollback undoes enqueuing, claiming and finishing": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		undone := func(fn func(ctx context.Context) error) {
-			t.Helper()
-			doFailing(t, b, errRefused, func(ctx context.Context) error {
-				if err := fn(ctx); err != nil {
-					return err
-				}
-				return errRefused
-			})
-		}
-		undone(func(ctx context.Context) error { return b.Jobs.Enqueue(ctx, exampleJob("k", "g", 0)) })
+		rollBack(t, b, func(ctx context.Context) error { return b.Jobs.Enqueue(ctx, exampleJob("k", "g", 0)) })
 		claimNone(t, b, base)
 		enqueue(t, b, exampleJob("k", "g", 0))
-		undone(func(ctx context.Context) error {
+		rollBack(t, b, func(ctx context.Context) error {
 			_, err := b.Jobs.Claim(ctx, "k", base, 1, 1, lease)
 			return err
 		})
@@ -97,7 +88,7 @@ var jobs = tests{
 		if l.Attempt != 1 {
 			t.Errorf("attempt %d", l.Attempt)
 		}
-		undone(func(ctx context.Context) error { return b.Jobs.Finish(ctx, l) })
+		rollBack(t, b, func(ctx context.Context) error { return b.Jobs.Finish(ctx, l) })
 		finish(t, b, l)
 	},
 
@@ -112,12 +103,7 @@ var jobs = tests{
 		})
 		waitEnqueued(t, b)
 		checkNotEnqueued(t, b)
-		doFailing(t, b, errRefused, func(ctx context.Context) error {
-			if err := b.Jobs.Enqueue(ctx, exampleJob("k", "g", 0)); err != nil {
-				return err
-			}
-			return errRefused
-		})
+		rollBack(t, b, func(ctx context.Context) error { return b.Jobs.Enqueue(ctx, exampleJob("k", "g", 0)) })
 		checkNotEnqueued(t, b)
 		for range 3 {
 			enqueue(t, b, exampleJob("k", "g", 0)) // the channel is not read, which blocks no transaction

@@ -33,6 +33,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
@@ -142,6 +143,29 @@ func doFailing(t *testing.T, b Backend, want error, fn func(ctx context.Context)
 	t.Helper()
 	if err := b.InTx(t.Context(), fn); !errors.Is(err, want) {
 		t.Fatalf("InTx answered %v, want %v", err, want)
+	}
+}
+
+// rollBack runs fn, which must succeed, in a transaction that is then rolled back.
+func rollBack(t *testing.T, b Backend, fn func(ctx context.Context) error) {
+	t.Helper()
+	doFailing(t, b, errRefused, func(ctx context.Context) error {
+		if err := fn(ctx); err != nil {
+			return err
+		}
+		return errRefused
+	})
+}
+
+// concurrently calls fn in n goroutines, and fails the test after an error.
+func concurrently(t *testing.T, n int, fn func(i int) error) {
+	t.Helper()
+	var group errgroup.Group
+	for i := range n {
+		group.Go(func() error { return fn(i) })
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -141,27 +141,21 @@ var subscriptions = tests{
 		b := open(t)
 		const limit, each, writers = 5, 3, 8
 		var added, refused atomic.Int64
-		var group errgroup.Group
-		for i := range writers {
-			group.Go(func() error {
-				for j := range each {
-					s := exampleSubscription(string(rune('a'+i)) + string(rune('a'+j)))
-					err := b.InTx(t.Context(), func(ctx context.Context) error { return b.Webhooks.CreateSubscription(ctx, s, limit) })
-					switch {
-					case err == nil:
-						added.Add(1)
-					case errors.Is(err, delivery.ErrTooMany):
-						refused.Add(1)
-					default:
-						return err
-					}
+		concurrently(t, writers, func(i int) error {
+			for j := range each {
+				s := exampleSubscription(string(rune('a'+i)) + string(rune('a'+j)))
+				err := b.InTx(t.Context(), func(ctx context.Context) error { return b.Webhooks.CreateSubscription(ctx, s, limit) })
+				switch {
+				case err == nil:
+					added.Add(1)
+				case errors.Is(err, delivery.ErrTooMany):
+					refused.Add(1)
+				default:
+					return err
 				}
-				return nil
-			})
-		}
-		if err := group.Wait(); err != nil {
-			t.Fatal(err)
-		}
+			}
+			return nil
+		})
 		list, err := b.Webhooks.Subscriptions(t.Context(), id("a"))
 		if err != nil || len(list) != limit || added.Load() != limit || refused.Load() != writers*each-limit {
 			t.Errorf("%d subscriptions, %d were added and %d refused, error %v", len(list), added.Load(), refused.Load(), err)
