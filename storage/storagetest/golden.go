@@ -144,7 +144,7 @@ func goldenJobs() (leased storage.Lease, waiting, parked storage.Job) {
 	leased.ID, leased.Attempt = id("leased"), 1
 	waiting.ID, waiting.Attempt = id("waiting"), 1
 	parked.ID = id("parked")
-	parked.Failures, parked.LastError, parked.FailedAt, parked.Parked = 3, "the mail server refused the connection", after(2), true
+	parked.Failures, parked.Interruptions, parked.LastError, parked.FailedAt, parked.Parked = 3, 2, "the mail server refused the connection", after(2), true
 	return leased, waiting, parked
 }
 

@@ -11,7 +11,7 @@ func TestGoldenExamplesHaveEveryField(t *testing.T) {
 	filled := make(map[string]bool)
 	fields(reflect.ValueOf(goldenExamples()), filled)
 	for field, ok := range filled {
-		if !ok {
+		if !ok && field != "storage.Lease.Interrupted" { // Claim computes it
 			t.Errorf("no example has a value in %s", field)
 		}
 	}
