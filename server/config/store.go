@@ -114,9 +114,9 @@ func Advice(err error) string {
 		advice string
 	}{
 		{postgres.ErrNoDatabase, "create it first, such as with: createdb --encoding=UTF8 innsigli"},
-		{postgres.ErrRefused, "check the role in the URL, its password (PGPASSWORD, ~/.pgpass or the URL) and the pg_hba.conf of the database server"},
+		{postgres.ErrAccessDenied, "check the role in the URL, its password (PGPASSWORD, ~/.pgpass or the URL) and the pg_hba.conf of the database server"},
 		{postgres.ErrNotGranted, `have its owner run the GRANTs in "innsigli migrate --help"`},
-		{postgres.ErrMayNotMake, `run "innsigli migrate" as a role that may create tables, and then the GRANTs in its --help`},
+		{postgres.ErrMayNotMigrate, `run "innsigli migrate" as a role that may create tables, and then the GRANTs in its --help`},
 	} {
 		if errors.Is(err, a.of) {
 			return a.advice
