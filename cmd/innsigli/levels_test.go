@@ -125,7 +125,7 @@ func TestLevelsThatCannotBeHad(t *testing.T) {
 		{"level that is none", append(sign, "--level", "Q"), usage, "level"},
 		{"nothing signed", append(extend, "--level", "LT", "--trust", "root.pem"), failed, "has no signature"},
 		{"no roots", append(extend, "--level", "LT"), usage, "--trust"},
-		{"a renewal of less than LTA", append(extend, "--level", "LT", "--trust", "root.pem", "--renew"), usage, "--renew goes with --level LTA"},
+		{"a renewal of less than LTA", append(extend, "--level", "LT", "--trust", "root.pem", "--renew"), usage, "--renew requires --level LTA"},
 		{"to level B", append(extend, "--level", "B"), usage, "--level"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

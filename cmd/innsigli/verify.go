@@ -207,7 +207,7 @@ func newRevisionPictures(folder string, renderer *pdfium.Renderer, s streams) (*
 
 func (p *revisionPictures) close() error {
 	if p.omitted > 0 {
-		p.streams.say(fmt.Sprintf("%d pages were not drawn: --revisions draws at most %d", p.omitted, p.most))
+		p.streams.say(fmt.Sprintf("pages that were not drawn: %d (--revisions draws at most %d)", p.omitted, p.most))
 	}
 	return p.renderer.Close()
 }

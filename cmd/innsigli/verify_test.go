@@ -149,7 +149,7 @@ func TestVerifyRevisionsNotDrawn(t *testing.T) {
 	if status != failed {
 		t.Errorf("exit status %d", status)
 	}
-	for _, said := range []string{"broken.pdf: signature 1 covers nothing that could be drawn", "once.xml is XML, which has no pages to draw"} {
+	for _, said := range []string{"broken.pdf: signature 1 is not drawn: it is not intact", "once.xml is XML, which has no pages to draw"} {
 		if strings.Count(talk.String(), said) != 1 {
 			t.Errorf("%q is not said once: %s", said, &talk)
 		}
@@ -178,7 +178,7 @@ func TestVerifyRevisionsBound(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := strings.TrimSpace(lateRenderer.ReplaceAllString(talk.String(), ""))
-	if got := names(t, "pictures"); len(got) != 3 || said != "innsigli: 1 pages are not drawn: 3 are the most that --revisions draws" {
+	if got := names(t, "pictures"); len(got) != 3 || said != "innsigli: pages that were not drawn: 1 (--revisions draws at most 3)" {
 		t.Errorf("%q, %s", got, &talk)
 	}
 }

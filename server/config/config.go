@@ -272,7 +272,7 @@ type MasterKeyFlag struct {
 }
 
 // MasterKeyHelp explains the flag --master-key-file, for the help of commands.
-const MasterKeyHelp = "Without the master key the secrets in the store are lost: keep a copy of its file, apart from copies of the store. To change the key: (1) append the new key to the file on all servers and restart them, so that each can decrypt what another encrypts with it; (2) move the new key to the top on all servers and restart them, which encrypts the secrets in the store again with it; (3) remove the old key when the requests of before (2) are deleted, after 24 hours or the time that [retention] sets."
+const MasterKeyHelp = "Without the master key the secrets in the store are lost: keep a copy of its file, apart from copies of the store. To change the key: (1) append the new key to the file on all servers and restart them, so that each can decrypt what another encrypts with it; (2) move the new key to the top on all servers and restart them, which encrypts the secrets in the store again with it; (3) remove the old key when all requests from before step 2 are deleted, after 24 hours or the time that [retention] sets."
 
 // KeyFile returns the path of the key file for a store.
 func (f MasterKeyFlag) KeyFile(s Store) string {
