@@ -18,7 +18,7 @@ func get(t *testing.T, p *Page, method, path, accepted string) *httptest.Respons
 	r.SetPathValue("file", strings.TrimPrefix(path, assetPath))
 	r.Header.Set("Accept-Encoding", accepted)
 	w := httptest.NewRecorder()
-	guard("", p.assets(), nil).ServeHTTP(w, r)
+	secure("", p.assets(), nil).ServeHTTP(w, r)
 	return w
 }
 
@@ -80,7 +80,7 @@ func TestAssetsAreSmall(t *testing.T) {
 	t.Parallel()
 	total := 0
 	for _, a := range newTheme(Operator{}).files {
-		total += len(a.packed)
+		total += len(a.gzipped)
 	}
 	if t.Logf("%d bytes", total); total > 12<<10 {
 		t.Errorf("%d bytes of assets", total)
@@ -112,7 +112,7 @@ func TestStylesheetIsWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range [][]byte{stylesheet, script, themeSheet(own, nil)} {
+	for _, file := range [][]byte{stylesheet, script, themeCSS(defaultColour, nil)} {
 		if found := regexp.MustCompile(`url\(|@import|https?://|//[a-z]`).Find(file); found != nil {
 			t.Errorf("%q is in it", found)
 		}

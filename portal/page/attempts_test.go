@@ -91,8 +91,8 @@ func TestLongForms(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
 	b := d.tab()
-	b.post(d.link(0)+"/login", "way", "app", "kennitala", strings.Repeat("0", maxForm)).says(t, 413, "problem.form.title")
-	b.post(d.link(0)+"/login", "way", "app", "kennitala", strings.Repeat("<", 3000), "visit", newCookie()).says(t, 422, "login.kennitala.fault")
+	b.post(d.link(0)+"/login", "way", "app", "kennitala", strings.Repeat("0", maxFormSize)).says(t, 413, "problem.form.title")
+	b.post(d.link(0)+"/login", "way", "app", "kennitala", strings.Repeat("<", 3000), "visit", newToken()).says(t, 422, "login.kennitala.fault")
 	b.post(d.link(0)+"/login", "way", "app", "kennitala", annas, "visit", strings.Repeat("A", 9000)).says(t, 400, "problem.form.title")
 	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, d.link(0)+"/login", strings.NewReader("way=%zz"))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -112,7 +112,7 @@ func TestWhatAnswersTellOthers(t *testing.T) {
 	token := strings.TrimPrefix(d.link(0), "/sign/")
 	check := func() {
 		t.Helper()
-		for name, want := range headers {
+		for name, want := range securityHeaders {
 			if got := b.last.Values(name); len(got) != 1 || got[0] != want {
 				t.Errorf("%s: %s: %q", b.at, name, got)
 			}

@@ -128,7 +128,7 @@ func TestForeignAnswerEndsNoLogin(t *testing.T) {
 // browser is sent does not tell the state.
 type pushed struct{ *phones }
 
-func (p pushed) Begin(ctx context.Context, way Way, hint string) (LoginState, error) {
+func (p pushed) Begin(ctx context.Context, way LoginMethod, hint string) (LoginState, error) {
 	s, err := p.phones.Begin(ctx, way, hint)
 	s.Redirect = "https://idp.example/authorize?request_uri=urn:example:1"
 	return s, err
@@ -183,7 +183,7 @@ func TestBrowserComesBackTwice(t *testing.T) {
 		first := make(chan answer)
 		go func() {
 			one := d.tab()
-			one.cookies[cookieName] = b.cookie()
+			one.cookies[sessionCookie] = b.cookie()
 			first <- one.back(state, "annas")
 		}()
 		time.Sleep(time.Second)

@@ -79,7 +79,7 @@ func TestAskDecline(t *testing.T) {
 	if a := anna.post(of(v, 0, "/decline"), "reason", wrote); !strings.Contains(a.body, ">\n"+wrote+"</textarea>") {
 		t.Error("what was written is lost")
 	}
-	anna.post(of(v, 0, "/decline"), "reason", strings.Repeat("x", maxForm)).says(t, http.StatusRequestEntityTooLarge)
+	anna.post(of(v, 0, "/decline"), "reason", strings.Repeat("x", maxFormSize)).says(t, http.StatusRequestEntityTooLarge)
 }
 
 // However often the button is pressed at once, it is declined once, with the reason of one of them.

@@ -25,7 +25,7 @@ func TestPreferredLanguage(t *testing.T) {
 		";;;,,,=;q=":                         "is",
 		"nn-NO, nb;q=0.9, is;q=0.3,en;q=0.2": "is",
 	} {
-		if got := preferred(accepted); got != want {
+		if got := preferredLanguage(accepted); got != want {
 			t.Errorf("%q: %s, want %s", accepted, got, want)
 		}
 	}
@@ -107,7 +107,7 @@ func FuzzPreferred(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, accepted string) {
-		if got := preferred(accepted); words["login.title"][got] == "" {
+		if got := preferredLanguage(accepted); words["login.title"][got] == "" {
 			t.Errorf("%q: %q", accepted, got)
 		}
 	})

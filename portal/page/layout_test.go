@@ -89,10 +89,10 @@ func TestLayout(t *testing.T) {
 	if strings.Contains(stranger, "/logout") {
 		t.Error("a stranger can log out")
 	}
-	place := b.follow(b.login(d.link(0), anna)).body
+	view := b.follow(b.login(d.link(0), anna)).body
 	for _, want := range []string{`<form method="post" action="` + of(d.made, 0) + `/logout">`, "</span>Anna Jónsdóttir</span>"} {
-		if !strings.Contains(place, want) {
-			t.Errorf("no %q in\n%s", want, place)
+		if !strings.Contains(view, want) {
+			t.Errorf("no %q in\n%s", want, view)
 		}
 	}
 	if english := b.open(b.at + "?lang=en").body; !strings.Contains(english, `<html lang="en">`) || !strings.Contains(english, `hreflang="is">Íslenska</a>`) {

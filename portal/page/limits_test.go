@@ -29,17 +29,17 @@ func (d *door) rings(page, kennitala string) {
 func TestPhonesDoNotRingAllTheTime(t *testing.T) {
 	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
-		for range ofBoth.most {
+		for range perParticipantAndPerson.max {
 			d.rings(d.link(0), annas)
 			time.Sleep(time.Minute)
 		}
 		b := d.tab()
 		b.begin(d.link(0), "way", "app", "kennitala", annas).says(t, 429, "problem.often.title", "problem.often.text", "problem.back")
 		after, err := strconv.Atoi(b.last.Get("Retry-After"))
-		if want := ofBoth.within - time.Duration(ofBoth.most)*time.Minute; err != nil || time.Duration(after)*time.Second != want {
+		if want := perParticipantAndPerson.window - time.Duration(perParticipantAndPerson.max)*time.Minute; err != nil || time.Duration(after)*time.Second != want {
 			t.Error(after, want, err)
 		}
-		if b.cookie() != "" || d.phones.rings() != ofBoth.most {
+		if b.cookie() != "" || d.phones.rings() != perParticipantAndPerson.max {
 			t.Error(b.cookies, d.phones.rung)
 		}
 		d.rings(d.link(1), jons) // it is not this link's matter
@@ -47,13 +47,13 @@ func TestPhonesDoNotRingAllTheTime(t *testing.T) {
 		d.rings(d.link(0), annas)
 	})
 	inTime(t, func(t *testing.T, d *door) {
-		for range ofPerson.most {
+		for range perPerson.max {
 			d.rings(d.link(1), annas)
 			d.made = d.invite()
 		}
 		d.begins(d.link(1), "way", "app", "kennitala", annas).says(t, 429, "problem.often.title")
 		d.rings(d.link(1), jons) // it is not this person's matter
-		time.Sleep(ofPerson.within)
+		time.Sleep(perPerson.window)
 		d.rings(d.link(1), annas)
 	})
 }
@@ -63,7 +63,7 @@ func TestPhonesDoNotRingAllTheTime(t *testing.T) {
 func TestStrangersLockNobodyOut(t *testing.T) {
 	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
-		for range ofBoth.most {
+		for range perParticipantAndPerson.max {
 			d.rings(d.link(0), jons)
 		}
 		for range 20 {
@@ -77,7 +77,7 @@ func TestStrangersLockNobodyOut(t *testing.T) {
 		}
 	})
 	inTime(t, func(t *testing.T, d *door) {
-		for i := range ofPlace.most {
+		for i := range perParticipant.max {
 			d.rings(d.link(0), fmt.Sprint(2000000000+i))
 		}
 		d.begins(d.link(0), "way", "app", "kennitala", annas).says(t, 429, "problem.often.title")
@@ -85,7 +85,7 @@ func TestStrangersLockNobodyOut(t *testing.T) {
 			t.Error(a.status, a.text())
 		}
 		d.rings(d.link(1), annas)
-		time.Sleep(ofPlace.within)
+		time.Sleep(perParticipant.window)
 		d.rings(d.link(0), annas)
 	})
 }
@@ -97,15 +97,15 @@ func TestPhonesDoNotRingAllDay(t *testing.T) {
 	inTime(t, func(t *testing.T, d *door) {
 		_ = d.loggedIn(0, anna)
 		page := of(d.made, 0)
-		for range inVain.most / 2 {
+		for range perParticipantUnsuccessful.max / 2 {
 			if a := d.tab().login(page, anna); a.location != page {
 				t.Fatal(a.status, a.text())
 			}
-			time.Sleep(ofPerson.within)
+			time.Sleep(perPerson.window)
 		}
-		for i := range inVain.most {
+		for i := range perParticipantUnsuccessful.max {
 			d.rings(page, fmt.Sprint(2000000000+i))
-			time.Sleep(ofPlace.within)
+			time.Sleep(perParticipant.window)
 		}
 		b := d.tab()
 		b.begin(page, "way", "app", "kennitala", annas).says(t, 429, "problem.later.title", "problem.back")
@@ -113,7 +113,7 @@ func TestPhonesDoNotRingAllDay(t *testing.T) {
 			t.Error(a.status, a.text())
 		}
 		after, err := strconv.Atoi(b.last.Get("Retry-After"))
-		if want := inVain.within - time.Duration(inVain.most)*ofPlace.within; err != nil || time.Duration(after)*time.Second != want {
+		if want := perParticipantUnsuccessful.window - time.Duration(perParticipantUnsuccessful.max)*perParticipant.window; err != nil || time.Duration(after)*time.Second != want {
 			t.Error(after, want, err)
 		}
 		time.Sleep(time.Duration(after) * time.Second)
@@ -126,18 +126,18 @@ func TestOutagesDoNotCount(t *testing.T) {
 	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		d.phones.fails(errors.New("connection refused"))
-		for range 2 * inVain.most {
+		for range 2 * perParticipantUnsuccessful.max {
 			b := d.tab()
 			b.begin(d.link(0), "way", "app", "kennitala", annas)
 			b.get(loginPath).says(t, 502, "ended.outage.title")
 		}
 		d.phones.fails(nil)
-		for range ofBoth.most {
+		for range perParticipantAndPerson.max {
 			d.rings(d.link(0), annas)
 		}
 		d.begins(d.link(0), "way", "app", "kennitala", annas).says(t, 429, "problem.often.title")
 		d.phones.answer(jons, reply{err: ErrUnknown}) // who is unknown was asked for
-		for range ofBoth.most {
+		for range perParticipantAndPerson.max {
 			d.rings(d.link(0), jons)
 		}
 		d.begins(d.link(0), "way", "app", "kennitala", jons).says(t, 429, "problem.often.title")
@@ -148,13 +148,13 @@ func TestOutagesDoNotCount(t *testing.T) {
 func TestBrowserIsSentMoreOften(t *testing.T) {
 	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
-		for range ofBrowsers.most {
+		for range perParticipantRedirected.max {
 			if a := d.begins(d.link(0), "way", "browser"); a.location != loginPath {
 				t.Fatal(a.status, a.text())
 			}
 		}
 		d.begins(d.link(0), "way", "browser").says(t, 429, "problem.often.title")
-		time.Sleep(ofBrowsers.within)
+		time.Sleep(perParticipantRedirected.window)
 		if a := d.begins(d.link(0), "way", "browser"); a.location != loginPath {
 			t.Error(a.status, a.text())
 		}

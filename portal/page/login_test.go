@@ -123,13 +123,13 @@ func TestLinksThatAreNotGood(t *testing.T) {
 	b := d.tab()
 	for _, token := range []string{"none", strings.Repeat("A", 43), strings.Repeat("x", 4000), "%3Cscript%3E"} {
 		b.get("/sign/"+token).says(t, 404, "problem.notfound.title")
-		b.post("/sign/"+token+"/login", "way", "app", "kennitala", annas, "visit", newCookie()).says(t, 404, "problem.notfound.title")
+		b.post("/sign/"+token+"/login", "way", "app", "kennitala", annas, "visit", newToken()).says(t, 404, "problem.notfound.title")
 	}
 	b.get(of(d.made, 0)).says(t, 403, "problem.unopened.title")
 	b.get(of(d.made, 0, "x")).says(t, 404, "problem.notfound.title")
 	d.expire(0)
 	b.get(d.link(0)).says(t, 410, "problem.expired.title")
-	b.post(d.link(0)+"/login", "way", "app", "kennitala", annas, "visit", newCookie()).says(t, 410, "problem.expired.title")
+	b.post(d.link(0)+"/login", "way", "app", "kennitala", annas, "visit", newToken()).says(t, 410, "problem.expired.title")
 	d.must(d.portal.Delete(t.Context(), d.account, d.made.ID))
 	b.get(d.link(0)).says(t, 404, "problem.notfound.title")
 	if d.phones.rings() != 0 {

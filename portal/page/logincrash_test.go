@@ -84,7 +84,7 @@ func (d *door) tryToLogIn() (tries int) {
 			}
 		}
 		for range 5 {
-			time.Sleep(leaseTime)
+			time.Sleep(leaseDuration)
 			switch a = b.get(loginPath); {
 			case a.status == http.StatusSeeOther:
 				if b.get(a.location).has("place.asked.title") {

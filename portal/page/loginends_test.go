@@ -95,7 +95,7 @@ func TestForgottenLogins(t *testing.T) {
 
 func (d *door) changeLogin(b *tab, change func(*attempt)) {
 	d.t.Helper()
-	_, err := d.page.change(d.t.Context(), visitKey(b.cookie()), func(v *visit) error { change(v.Login); return nil })
+	_, err := d.page.updateSession(d.t.Context(), sessionKey(b.cookie()), func(v *session) error { change(v.Login); return nil })
 	d.must(err)
 }
 
@@ -106,14 +106,14 @@ func TestLateAnswerOfTheProvider(t *testing.T) {
 		b := d.tab()
 		b.begin(d.link(0), "way", "app", "kennitala", annas)
 		time.Sleep(2 * time.Second)
-		d.phones.takes(leaseTime + 10*time.Second)
+		d.phones.takes(leaseDuration + 10*time.Second)
 		late := make(chan answer)
 		go func() {
 			one := d.tab()
-			one.cookies[cookieName] = b.cookie()
+			one.cookies[sessionCookie] = b.cookie()
 			late <- one.get(loginPath)
 		}()
-		time.Sleep(leaseTime + time.Second)
+		time.Sleep(leaseDuration + time.Second)
 		d.phones.takes(0)
 		d.phones.answer(annas, reply{who: anna})
 		if a := b.get(loginPath); a.location != of(d.made, 0) {
@@ -123,7 +123,7 @@ func TestLateAnswerOfTheProvider(t *testing.T) {
 		if !b.there(of(d.made, 0)) {
 			t.Error("the late answer counts")
 		}
-		v, err := d.page.load(t.Context(), visitOf(b).Before)
+		v, err := d.page.loadSession(t.Context(), visitOf(b).LoginSession)
 		if err != nil || v.Login.Ended != "" || v.Login.Person == nil {
 			t.Errorf("%+v, %v", v.Login, err)
 		}
@@ -161,7 +161,7 @@ func TestProviderStaysAway(t *testing.T) {
 		d.phones.fails(nil)
 		b.get(loginPath).says(t, 502, "ended.outage.title")
 		b.header["Accept"] = "application/json"
-		if got, want := b.get(loginPath).news(t), (placeNews{"failed", loginPath}); got != want {
+		if got, want := b.get(loginPath).news(t), (pageStatus{"failed", loginPath}); got != want {
 			t.Error(got, want)
 		}
 	})

@@ -38,7 +38,7 @@ func TestLoginLeadsToOneVisit(t *testing.T) {
 			began := time.Now()
 			for {
 				again := d.tab()
-				again.cookies[cookieName] = login
+				again.cookies[sessionCookie] = login
 				if a := again.get(loginPath); a.status != 303 {
 					a.says(t, 403, "problem.nobody.title")
 					break
@@ -46,19 +46,19 @@ func TestLoginLeadsToOneVisit(t *testing.T) {
 				if b.cookie() != login && again.cookie() != b.cookie() {
 					t.Fatal("the cookie of one login makes many visits")
 				}
-				b.cookies[cookieName] = again.cookie()
-				time.Sleep(doneTime / 5)
+				b.cookies[sessionCookie] = again.cookie()
+				time.Sleep(replayWindow / 5)
 			}
-			if after := time.Since(began); after > doneTime {
+			if after := time.Since(began); after > replayWindow {
 				t.Error("the cookie of a login is good for", after)
 			}
 			if got := d.kinds(loggedIn) - before; got != 1 {
 				t.Errorf("%d logins are recorded", got)
 			}
-			if got := visitOf(b).Until.Sub(began); got != longest {
+			if got := visitOf(b).EndsBy.Sub(began); got != maxLifetime {
 				t.Error("the visit is good for", got)
 			}
-			time.Sleep(ofPerson.within)
+			time.Sleep(perPerson.window)
 		}
 	})
 }
@@ -71,15 +71,15 @@ func TestLoginLeadsOnNoLonger(t *testing.T) {
 		b, again := d.tab(), d.tab()
 		b.begin(d.link(0), "way", "app", "kennitala", annas)
 		time.Sleep(2 * time.Second)
-		again.cookies[cookieName] = b.cookie()
+		again.cookies[sessionCookie] = b.cookie()
 		b.header["Accept"] = "application/json"
 		b.get(loginPath) // by which it is known who it is
 		delete(b.header, "Accept")
-		time.Sleep(endTime - doneTime/2)
+		time.Sleep(attemptLifetime - replayWindow/2)
 		if a := b.get(loginPath); a.location != of(d.made, 0) {
 			t.Fatal(a.status, a.text())
 		}
-		time.Sleep(doneTime / 2)
+		time.Sleep(replayWindow / 2)
 		again.get(loginPath).says(t, 403, "problem.nobody.title")
 	})
 }

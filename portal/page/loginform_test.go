@@ -73,12 +73,12 @@ func TestFormIsNotTheCookie(t *testing.T) {
 		}
 		send(b, annas)
 		reader := d.tab()
-		reader.cookies[cookieName] = visit
+		reader.cookies[sessionCookie] = visit
 		reader.get(loginPath).says(t, 403, "problem.nobody.title")
 		if b.cookie() == visit {
 			t.Error("the cookie stands in the page")
 		}
-		time.Sleep(formTime)
+		time.Sleep(formWindow)
 		send(reader, annas)
 		if reader.cookie() == b.cookie() || d.phones.rings() != 2 {
 			t.Error("a form opens a login that somebody waits for", d.phones.rung)

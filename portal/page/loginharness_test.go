@@ -36,11 +36,11 @@ func newPhones() *phones {
 	return &phones{answers: make(map[string]reply), given: make(map[string]bool)}
 }
 
-func (p *phones) Ways() []Way { return []Way{App, SIM, Browser} }
+func (p *phones) Methods() []LoginMethod { return []LoginMethod{App, SIM, Browser} }
 
 const providersPage = "https://idp.example/authorize?state="
 
-func (p *phones) Begin(ctx context.Context, way Way, hint string) (LoginState, error) {
+func (p *phones) Begin(ctx context.Context, way LoginMethod, hint string) (LoginState, error) {
 	p.call()
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -51,7 +51,7 @@ func (p *phones) Begin(ctx context.Context, way Way, hint string) (LoginState, e
 		return LoginState{}, r.err
 	}
 	p.rung = append(p.rung, hint)
-	s := LoginState{Way: way, Code: "4711", Interval: time.Second, Expires: time.Now().Add(2 * time.Minute), Provider: []byte(newCookie() + " " + hint)}
+	s := LoginState{Method: way, Code: "4711", Interval: time.Second, Expires: time.Now().Add(2 * time.Minute), Provider: []byte(newToken() + " " + hint)}
 	if way == Browser {
 		s.Code, s.Redirect = "", providersPage+s.state()
 	}

@@ -27,8 +27,8 @@ func TestNobodyCanLogIn(t *testing.T) {
 				t.Errorf("%s in %q: %d %s", path, lang, a.status, a.body)
 			}
 		}
-		for _, way := range []Way{App, SIM, Browser} {
-			d.tab().post(path+"/login", "way", string(way), "kennitala", annas, "phone", "5550101", "visit", newCookie()).
+		for _, way := range []LoginMethod{App, SIM, Browser} {
+			d.tab().post(path+"/login", "way", string(way), "kennitala", annas, "phone", "5550101", "visit", newToken()).
 				says(t, http.StatusBadRequest, "problem.form.title")
 		}
 	}
@@ -44,7 +44,7 @@ func TestLoginsEndWithTheirConfiguration(t *testing.T) {
 	onPhone, elsewhere := d.tab(), d.tab()
 	onPhone.begin(d.link(0), "way", "app", "kennitala", annas)
 	elsewhere.begin(d.link(1), "way", "browser")
-	d.page.config.Login = noWays{}
+	d.page.config.Login = noLogin{}
 	onPhone.wait()
 	onPhone.get(loginPath).says(t, 200, "ended.refused.title")
 	elsewhere.open("/sign/back?state="+visitOf(elsewhere).Login.State.state()).says(t, 200, "ended.refused.title")

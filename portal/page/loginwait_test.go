@@ -13,27 +13,27 @@ func TestScriptAsks(t *testing.T) {
 		b := d.tab()
 		b.begin(d.link(0), "way", "app", "kennitala", annas)
 		b.header["Accept"] = "application/json"
-		wants := func(status int, want placeNews) {
+		wants := func(status int, want pageStatus) {
 			t.Helper()
 			if a := b.get(loginPath); a.status != status || a.news(t) != want {
 				t.Errorf("%d %s, want %d %v", a.status, a.body, status, want)
 			}
 		}
-		wants(200, placeNews{"waiting", loginPath})
+		wants(200, pageStatus{"waiting", loginPath})
 		d.phones.answer(annas, reply{who: anna})
 		time.Sleep(2 * time.Second)
 		cookie := b.cookie()
-		wants(200, placeNews{"done", loginPath})
-		wants(200, placeNews{"done", loginPath}) // an answer to a script that is lost does no harm
+		wants(200, pageStatus{"done", loginPath})
+		wants(200, pageStatus{"done", loginPath}) // an answer to a script that is lost does no harm
 		if b.cookie() != cookie || d.now(d.made).Participants[0].Person != nil {
 			t.Error("the person is there before the page is")
 		}
 		delete(b.header, "Accept")
 		b.open(loginPath)
 		b.header["Accept"] = "application/json"
-		wants(200, placeNews{"done", of(d.made, 0)})
+		wants(200, pageStatus{"done", of(d.made, 0)})
 		b.post("/sign/logout")
-		wants(403, placeNews{"failed", loginPath})
+		wants(403, pageStatus{"failed", loginPath})
 	})
 }
 

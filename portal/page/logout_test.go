@@ -23,7 +23,7 @@ func TestLogout(t *testing.T) {
 		b.follow(a).says(t, 200, "goodbye.title", "goodbye.text")
 		for name, cookie := range stolen {
 			thief := d.tab()
-			thief.cookies[cookieName] = cookie
+			thief.cookies[sessionCookie] = cookie
 			if thief.there(of(d.made, 0)) {
 				t.Error(name, "is worth something")
 			}
@@ -52,7 +52,7 @@ func TestLogoutInAllTabs(t *testing.T) {
 		"the login":  func(_ *door, login, _ *tab) { login.post("/sign/logout") },
 		"called off": func(_ *door, login, _ *tab) { login.post("/sign/login/end") },
 		"another": func(d *door, _, visit *tab) {
-			visit.post(d.link(1)+"/login", "way", "app", "kennitala", jons, "visit", newCookie())
+			visit.post(d.link(1)+"/login", "way", "app", "kennitala", jons, "visit", newToken())
 		},
 	} {
 		inTime(t, func(t *testing.T, d *door) {
@@ -63,7 +63,7 @@ func TestLogoutInAllTabs(t *testing.T) {
 			var cookies []string
 			for range 3 {
 				b := d.tab()
-				b.cookies[cookieName] = login.cookie()
+				b.cookies[sessionCookie] = login.cookie()
 				b.get(loginPath)
 				if !b.there(of(d.made, 0)) {
 					t.Error("nobody is there")
@@ -72,11 +72,11 @@ func TestLogoutInAllTabs(t *testing.T) {
 			}
 			cookies = append(cookies, login.cookie())
 			visit := d.tab()
-			visit.cookies[cookieName] = cookies[0]
+			visit.cookies[sessionCookie] = cookies[0]
 			end(d, login, visit)
 			for _, cookie := range cookies {
 				thief := d.tab()
-				thief.cookies[cookieName] = cookie
+				thief.cookies[sessionCookie] = cookie
 				thief.get(loginPath).says(t, 403, "problem.nobody.title")
 				if thief.there(of(d.made, 0)) {
 					t.Error(name, "leaves somebody there")
@@ -99,7 +99,7 @@ func TestLoginIsCalledOff(t *testing.T) {
 		}
 		d.phones.answer(annas, reply{who: anna})
 		time.Sleep(2 * time.Second)
-		b.cookies[cookieName] = cookie
+		b.cookies[sessionCookie] = cookie
 		b.get(loginPath).says(t, 403, "problem.nobody.title")
 		if a := b.post("/sign/login/end"); a.location != goodbyePath {
 			t.Error(a.status, a.location)

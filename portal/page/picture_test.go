@@ -44,7 +44,7 @@ func (c *client) ask(method, path string, header ...string) *http.Response {
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	r.AddCookie(&http.Cookie{Name: cookieName, Value: c.cookie})
+	r.AddCookie(&http.Cookie{Name: sessionCookie, Value: c.cookie})
 	w := httptest.NewRecorder()
 	c.s.page.ServeHTTP(w, r)
 	return w.Result()
@@ -104,10 +104,10 @@ func difference(a, b image.Image) (worst float64) {
 	return worst
 }
 
-func shade(of image.Image, left, top, square int) (mean float64) {
+func shade(rev image.Image, left, top, square int) (mean float64) {
 	for y := range square {
 		for x := range square {
-			r, g, b, _ := of.At(left+x, top+y).RGBA()
+			r, g, b, _ := rev.At(left+x, top+y).RGBA()
 			mean += float64(r+g+b) / 3 / 257 / float64(square*square)
 		}
 	}
@@ -173,7 +173,7 @@ func TestPictureThatCannotBeDrawn(t *testing.T) {
 			for _, lang := range languages {
 				a := s.browser(annas).ask(http.MethodGet, of(v, 0, "/pages/1/640?revision=0"), "Accept-Language", lang)
 				content := string(bodyOf(t, a))
-				if a.StatusCode != test.status || a.Header.Get("Content-Type") != "image/svg+xml" || a.Header.Get("Content-Security-Policy") != headers["Content-Security-Policy"] {
+				if a.StatusCode != test.status || a.Header.Get("Content-Type") != "image/svg+xml" || a.Header.Get("Content-Security-Policy") != securityHeaders["Content-Security-Policy"] {
 					t.Errorf("%d %v", a.StatusCode, a.Header)
 				}
 				if !strings.Contains(content, words.text(lang, test.words)) || !strings.Contains(content, words.text(lang, test.words+".advice")) {

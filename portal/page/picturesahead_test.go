@@ -35,31 +35,31 @@ func TestPicturesAhead(t *testing.T) {
 		t.Cleanup(p.close)
 		open := smallBook(0)
 		for range 1000 {
-			p.ahead(edition{"a process", 0}, open)
+			p.prefetch(docRevision{"a process", 0}, open)
 			time.Sleep(100 * time.Millisecond)
 		}
-		each := int32(len(earlyWidths) * earlyPages)
+		each := int32(len(prefetchWidths) * prefetchPages)
 		if got := r.drawn.Load(); got != each {
 			t.Errorf("%d pictures, want %d", got, each)
 		}
-		if _, err := p.picture(t.Context(), edition{"a process", 0}, nil, 1, usualWidth); err != nil {
+		if _, err := p.picture(t.Context(), docRevision{"a process", 0}, nil, 1, defaultWidth); err != nil {
 			t.Errorf("the first page is not there: %v", err)
 		}
 		for n := range 1000 {
-			p.ahead(edition{"another", n}, func(ctx context.Context) (portal.DocumentCopy, error) {
+			p.prefetch(docRevision{"another", n}, func(ctx context.Context) (portal.DocumentCopy, error) {
 				c, err := open(ctx)
 				c.Revision = n
 				return c, err
 			})
 		}
 		time.Sleep(time.Hour)
-		if got := r.drawn.Load(); got < 2*each || got > (2+maxEarly)*each {
-			t.Errorf("%d pictures of 1000 documents, of which %d wait", got, maxEarly)
+		if got := r.drawn.Load(); got < 2*each || got > (2+maxPrefetchQueue)*each {
+			t.Errorf("%d pictures of 1000 documents, of which %d wait", got, maxPrefetchQueue)
 		}
-		p.lock.Lock()
-		defer p.lock.Unlock()
-		if p.shelf.used != 0 {
-			t.Errorf("%d bytes are kept of what nobody has read for an hour", p.shelf.used)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.cache.used != 0 {
+			t.Errorf("%d bytes are kept of what nobody has read for an hour", p.cache.used)
 		}
 	})
 }
@@ -76,8 +76,8 @@ func TestPicturesAheadOfLogins(t *testing.T) {
 		for range 3 {
 			d.tab().get(of(d.made, 0)).says(t, 200, "login.see")
 			time.Sleep(time.Minute)
-			if got := r.drawn.Load(); got != int32(len(earlyWidths)) { // of its one page
-				t.Errorf("%d pictures, want %d", got, len(earlyWidths))
+			if got := r.drawn.Load(); got != int32(len(prefetchWidths)) { // of its one page
+				t.Errorf("%d pictures, want %d", got, len(prefetchWidths))
 			}
 		}
 	})

@@ -66,7 +66,7 @@ func TestReaderOfALongDocument(t *testing.T) {
 			t.Errorf("another document takes %v", took)
 		}
 		all.Wait()
-		if drawn.Load() == 0 || refused.Load() < pages-maxOfOne-10 {
+		if drawn.Load() == 0 || refused.Load() < pages-maxQueuedPerProcess-10 {
 			t.Errorf("%d pages are drawn, %d refused", drawn.Load(), refused.Load())
 		}
 		if len(s.faults) > 0 {
@@ -84,12 +84,12 @@ func TestSizesWaitForNoDrawing(t *testing.T) {
 		leaves := bytes.NewReader(pdftest.Book(make([]pdftest.Leaf, 3)))
 		open := openingOf(leaves, leaves.Size(), 0, nil)
 		for n := range runtime.GOMAXPROCS(0) {
-			go p.picture(t.Context(), edition{fmt.Sprint(n), 0}, open, 1, 640)
+			go p.picture(t.Context(), docRevision{fmt.Sprint(n), 0}, open, 1, 640)
 		}
 		synctest.Wait()
 		began := time.Now()
-		got, err := p.sizes(t.Context(), edition{"another", 0}, open)
-		if err != nil || got.all != 3 || time.Since(began) > 0 {
+		got, err := p.sizes(t.Context(), docRevision{"another", 0}, open)
+		if err != nil || got.total != 3 || time.Since(began) > 0 {
 			t.Errorf("%v, %v after %v", got, err, time.Since(began))
 		}
 	})
@@ -98,9 +98,9 @@ func TestSizesWaitForNoDrawing(t *testing.T) {
 // A crowd, or the end of the server, is a matter of time for who asks, and no fault to be told of.
 func TestCrowdIsNoFault(t *testing.T) {
 	t.Parallel()
-	for _, err := range []error{errBusy, errEnding} {
+	for _, err := range []error{errBusy, errClosed} {
 		about := problemOf(fmt.Errorf("the document: %w", err))
-		if about.status != http.StatusServiceUnavailable || about.again == 0 || !about.usual {
+		if about.status != http.StatusServiceUnavailable || about.retryAfter == 0 || !about.expected {
 			t.Errorf("%v: %+v", err, about)
 		}
 	}

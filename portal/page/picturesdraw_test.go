@@ -35,7 +35,7 @@ func TestPixels(t *testing.T) {
 		{page: stamp.Size{}, width: 640, wantError: true},
 		{page: stamp.Size{Width: math.NaN(), Height: 1}, width: 640, wantError: true},
 	} {
-		w, h, err := pixels(test.page, test.width)
+		w, h, err := pixelSize(test.page, test.width)
 		if (err != nil) != test.wantError || w*h > maxPixels || w != test.wantW || math.Abs(float64(h-test.wantH)) > 1e-3*float64(h)+1 {
 			t.Errorf("%v in %d: %d x %d, %v", test.page, test.width, w, h, err)
 		}
@@ -77,13 +77,13 @@ func TestEncode(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			made, err := encode(test.drawn)
-			if err != nil || made.kind != test.kind {
-				t.Fatalf("%s, %v", made.kind, err)
+			if err != nil || made.mediaType != test.kind {
+				t.Fatalf("%s, %v", made.mediaType, err)
 			}
 			if most := len(made.file)*9/8 + 8192; cap(made.file) > most { // sizes in which memory is given
-				t.Errorf("a file of %d bytes takes %d", made.weight(), cap(made.file))
+				t.Errorf("a file of %d bytes takes %d", made.cost(), cap(made.file))
 			}
-			if made.kind == "image/jpeg" {
+			if made.mediaType == "image/jpeg" {
 				if got, err := jpeg.Decode(bytes.NewReader(made.file)); err != nil || got.Bounds() != test.drawn.Rect {
 					t.Errorf("%v", err)
 				}
@@ -108,16 +108,16 @@ func TestPicturesOfABook(t *testing.T) {
 	testenv.Slow(t, "a long document is drawn")
 	p := newPictures(newRenderer(t, pdfium.Options{Limit: enoughTime}))
 	defer p.close()
-	of, open := edition{"a process", 0}, openingOf(bytes.NewReader(book()), int64(len(book())), 0, nil)
+	rev, open := docRevision{"a process", 0}, openingOf(bytes.NewReader(book()), int64(len(book())), 0, nil)
 	for n, kind := range map[int]string{1: "image/png", 2: "image/jpeg"} {
-		got, err := p.picture(t.Context(), of, open, n, 640)
-		if err != nil || got.kind != kind || len(got.file) > 300<<10 {
+		got, err := p.picture(t.Context(), rev, open, n, 640)
+		if err != nil || got.mediaType != kind || len(got.file) > 300<<10 {
 			t.Fatalf("page %d: %v, %v", n, got, err)
 		}
 		t.Logf("figure: page %d takes %d bytes as %s", n, len(got.file), kind)
 	}
 	for n, want := range map[int][]string{1: clauses(1), 2: nil} {
-		got, err := p.text(t.Context(), of, open, n)
+		got, err := p.text(t.Context(), rev, open, n)
 		if err != nil || len(got.lines) != len(want) {
 			t.Fatalf("page %d: %d lines, %v", n, len(got.lines), err)
 		}
@@ -128,7 +128,7 @@ func TestPicturesOfABook(t *testing.T) {
 		}
 	}
 	for _, n := range []int{-1, 0, 41} {
-		if _, err := p.picture(t.Context(), of, open, n, 640); !errors.Is(err, portal.ErrNotFound) {
+		if _, err := p.picture(t.Context(), rev, open, n, 640); !errors.Is(err, portal.ErrNotFound) {
 			t.Errorf("page %d: %v", n, err)
 		}
 	}

@@ -24,11 +24,11 @@ type content struct {
 func (content) Close() error               { return nil }
 func (c content) Size() int64              { return c.size }
 func (content) Hashed() []storage.Midstate { return nil }
-func opening(revision int, err error) opener {
+func opening(revision int, err error) openFunc {
 	return openingOf(bytes.NewReader(make([]byte, 100)), 100, revision, err)
 }
 
-func openingOf(r io.ReaderAt, size int64, revision int, err error) opener {
+func openingOf(r io.ReaderAt, size int64, revision int, err error) openFunc {
 	return func(context.Context) (portal.DocumentCopy, error) {
 		return portal.DocumentCopy{Revision: revision, Blob: content{r, size}}, err
 	}
@@ -36,12 +36,12 @@ func openingOf(r io.ReaderAt, size int64, revision int, err error) opener {
 
 // forgetAll forgets what was made.
 func (p *pictures) forgetAll() {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	p.shelf.forget(time.Now().Add(2 * keptFor))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cache.evictExpired(time.Now().Add(2 * cacheTTL))
 }
 
-var third = key{edition: edition{"a process", 3}, page: 1, width: 640}
+var third = cacheKey{docRevision: docRevision{"a process", 3}, page: 1, width: 640}
 
 // What many ask for at once is made once, and what was made is kept.
 func TestPicturesAreMadeOnce(t *testing.T) {
@@ -50,7 +50,7 @@ func TestPicturesAreMadeOnce(t *testing.T) {
 		p := newPictures(blank{})
 		defer p.close()
 		var made atomic.Int32
-		do := func(context.Context, io.ReaderAt, int64) (kept, error) {
+		do := func(context.Context, io.ReaderAt, int64) (cacheValue, error) {
 			time.Sleep(time.Second)
 			return weighing(made.Add(1)), nil
 		}
@@ -81,7 +81,7 @@ func TestPicturesNobodyWaitsFor(t *testing.T) {
 		p := newPictures(blank{})
 		defer p.close()
 		var ended atomic.Int32
-		do := func(ctx context.Context, _ io.ReaderAt, _ int64) (kept, error) {
+		do := func(ctx context.Context, _ io.ReaderAt, _ int64) (cacheValue, error) {
 			select {
 			case <-ctx.Done():
 				ended.Add(1)
@@ -92,7 +92,7 @@ func TestPicturesNobodyWaitsFor(t *testing.T) {
 		}
 		short, leave := context.WithTimeout(t.Context(), time.Second)
 		defer leave()
-		stays := make(chan kept)
+		stays := make(chan cacheValue)
 		go func() {
 			got, _ := p.get(t.Context(), third, opening(3, nil), do)
 			stays <- got
@@ -112,13 +112,13 @@ func TestPicturesNobodyWaitsFor(t *testing.T) {
 			t.Errorf("who leaves: %v", err)
 		}
 		synctest.Wait()
-		p.lock.Lock()
-		p.turns.lock.Lock()
-		if ended.Load() != 1 || len(p.flights) != 0 || len(p.turns.working) != 0 {
-			t.Errorf("ended %d times, %d are being made, %v at work", ended.Load(), len(p.flights), p.turns.working)
+		p.mu.Lock()
+		p.drawing.mu.Lock()
+		if ended.Load() != 1 || len(p.inflight) != 0 || len(p.drawing.running) != 0 {
+			t.Errorf("ended %d times, %d are being made, %v at work", ended.Load(), len(p.inflight), p.drawing.running)
 		}
-		p.turns.lock.Unlock()
-		p.lock.Unlock()
+		p.drawing.mu.Unlock()
+		p.mu.Unlock()
 		if got, err := p.get(t.Context(), third, opening(3, nil), do); got != weighing(7) || err != nil {
 			t.Errorf("begun anew: %v, %v", got, err)
 		}
@@ -132,7 +132,7 @@ func TestPicturesClose(t *testing.T) {
 		p := newPictures(blank{})
 		failed := make(chan error)
 		go func() {
-			_, err := p.get(t.Context(), third, opening(3, nil), func(ctx context.Context, _ io.ReaderAt, _ int64) (kept, error) {
+			_, err := p.get(t.Context(), third, opening(3, nil), func(ctx context.Context, _ io.ReaderAt, _ int64) (cacheValue, error) {
 				<-ctx.Done()
 				return nil, ctx.Err()
 			})
@@ -140,13 +140,13 @@ func TestPicturesClose(t *testing.T) {
 		}()
 		synctest.Wait()
 		go p.close()
-		if err := <-failed; !errors.Is(err, errEnding) {
+		if err := <-failed; !errors.Is(err, errClosed) {
 			t.Errorf("what is under way: %v", err)
 		}
 		p.close()
-		if _, err := p.get(t.Context(), third, opening(3, nil), nil); !errors.Is(err, errEnding) {
+		if _, err := p.get(t.Context(), third, opening(3, nil), nil); !errors.Is(err, errClosed) {
 			t.Errorf("afterwards: %v", err)
 		}
-		p.ahead(third.edition, opening(3, nil))
+		p.prefetch(third.docRevision, opening(3, nil))
 	})
 }

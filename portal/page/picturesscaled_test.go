@@ -51,29 +51,29 @@ func TestScansAreDrawnOnce(t *testing.T) {
 		restless bool
 		kind     string
 		drawn    int
-	}{{"scan", true, jpegKind, 1}, {"text", false, pngKind, 2}} {
+	}{{"scan", true, mediaJPEG, 1}, {"text", false, mediaPNG, 2}} {
 		t.Run(test.name, func(t *testing.T) {
 			p := paper{restless: test.restless, drawn: make(chan struct{}, 10)}
 			s, v := withDocument(t, book(), p)
 			ctx := t.Context()
-			place, err := s.portal.ParticipantView(ctx, v.ID, v.Participants[0].ID)
+			view, err := s.portal.ParticipantView(ctx, v.ID, v.Participants[0].ID)
 			s.must(err)
-			of, open := s.page.edition(place)
+			rev, open := s.page.currentRevision(view)
 			wide := make(chan error, 1)
 			go func() {
-				_, err := s.page.pictures.picture(ctx, of, open, 1, widest)
+				_, err := s.page.pictures.picture(ctx, rev, open, 1, maxWidth)
 				wide <- err
 			}()
 			<-p.drawn
-			small, err := s.page.pictures.picture(ctx, of, open, 1, usualWidth)
+			small, err := s.page.pictures.picture(ctx, rev, open, 1, defaultWidth)
 			s.must(err)
 			s.must(<-wide)
 			config, _, err := image.DecodeConfig(bytes.NewReader(small.file))
 			s.must(err)
-			w, h, err := pixels(stamp.Size{Width: 595, Height: 842}, usualWidth)
+			w, h, err := pixelSize(stamp.Size{Width: 595, Height: 842}, defaultWidth)
 			s.must(err)
-			if small.kind != test.kind || config.Width != w || config.Height < h-3 || config.Height > h+3 {
-				t.Errorf("%s of %d by %d", small.kind, config.Width, config.Height)
+			if small.mediaType != test.kind || config.Width != w || config.Height < h-3 || config.Height > h+3 {
+				t.Errorf("%s of %d by %d", small.mediaType, config.Width, config.Height)
 			}
 			if n := 1 + len(p.drawn); n != test.drawn {
 				t.Errorf("drawn %d times", n)
@@ -85,18 +85,18 @@ func TestScansAreDrawnOnce(t *testing.T) {
 // A picture that is made smaller shows what the wide one does.
 func TestScaled(t *testing.T) {
 	t.Parallel()
-	wide := image.NewRGBA(image.Rect(0, 0, widest, widest))
-	for y := range widest {
-		for x := range widest {
-			shade := uint8(x * 255 / widest)
-			copy(wide.Pix[wide.PixOffset(x, y):], []byte{shade, uint8(y * 255 / widest), shade, 255})
+	wide := image.NewRGBA(image.Rect(0, 0, maxWidth, maxWidth))
+	for y := range maxWidth {
+		for x := range maxWidth {
+			shade := uint8(x * 255 / maxWidth)
+			copy(wide.Pix[wide.PixOffset(x, y):], []byte{shade, uint8(y * 255 / maxWidth), shade, 255})
 		}
 	}
 	var file bytes.Buffer
 	if err := jpeg.Encode(&file, wide, &jpeg.Options{Quality: jpegQuality}); err != nil {
 		t.Fatal(err)
 	}
-	small, err := encodedAs(jpegKind, &file).scaled(640, 640)
+	small, err := newEncodedPicture(mediaJPEG, &file).scaled(640, 640)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestScaled(t *testing.T) {
 			t.Errorf("at %v off by %d of 255", at, off)
 		}
 	}
-	_, err = (&encoded{jpegKind, []byte("none")}).scaled(640, 640)
+	_, err = (&encodedPicture{mediaJPEG, []byte("none")}).scaled(640, 640)
 	if err == nil {
 		t.Error("what is no picture was made smaller")
 	}

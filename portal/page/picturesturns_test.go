@@ -31,13 +31,13 @@ func TestTurnsAreFair(t *testing.T) {
 
 func turnsAreFair(t *testing.T, n int) {
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns(n, 100, 100)
+		turns := newRenderQueue(n, 100, 100)
 		var order []string
 		var lock sync.Mutex
 		var all sync.WaitGroup
 		work := func(process string) {
 			all.Go(func() {
-				if err := turns.wait(t.Context(), process, time.Hour); err != nil {
+				if err := turns.acquire(t.Context(), process, time.Hour); err != nil {
 					t.Error(err)
 					return
 				}
@@ -45,7 +45,7 @@ func turnsAreFair(t *testing.T, n int) {
 				order = append(order, process)
 				lock.Unlock()
 				time.Sleep(time.Second)
-				turns.done(process)
+				turns.release(process)
 			})
 			synctest.Wait()
 		}
@@ -58,8 +58,8 @@ func turnsAreFair(t *testing.T, n int) {
 		if order[n] != "short" && order[n+1] != "short" {
 			t.Errorf("in the order %v", order)
 		}
-		if len(turns.working) != 0 || turns.free != n {
-			t.Errorf("left: %v, %d free", turns.working, turns.free)
+		if len(turns.running) != 0 || turns.free != n {
+			t.Errorf("left: %v, %d free", turns.running, turns.free)
 		}
 	})
 }
@@ -69,20 +69,20 @@ func TestTurnsAreCounted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const most = 3
-		turns := newTurns(most, 1000, 1000)
+		turns := newRenderQueue(most, 1000, 1000)
 		var working, served atomic.Int32
 		var all sync.WaitGroup
 		random := rand.New(rand.NewPCG(1, 2))
 		for i := range 300 {
-			patience, work := time.Duration(random.IntN(30))*time.Millisecond, time.Duration(random.IntN(5))*time.Millisecond
+			timeout, work := time.Duration(random.IntN(30))*time.Millisecond, time.Duration(random.IntN(5))*time.Millisecond
 			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(random.IntN(60))*time.Millisecond)
 			process := fmt.Sprint(i % 7)
 			all.Go(func() {
 				defer cancel()
-				if turns.wait(ctx, process, patience) != nil {
+				if turns.acquire(ctx, process, timeout) != nil {
 					return
 				}
-				defer turns.done(process)
+				defer turns.release(process)
 				if n := working.Add(1); n > most {
 					t.Errorf("%d at work", n)
 				}
@@ -92,8 +92,8 @@ func TestTurnsAreCounted(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if turns.free != most || len(turns.waiting) != 0 || len(turns.working) != 0 || served.Load() < 10 {
-			t.Errorf("%d free, %d waiting, %v, %d served", turns.free, len(turns.waiting), turns.working, served.Load())
+		if turns.free != most || len(turns.waiting) != 0 || len(turns.running) != 0 || served.Load() < 10 {
+			t.Errorf("%d free, %d waiting, %v, %d served", turns.free, len(turns.waiting), turns.running, served.Load())
 		}
 	})
 }
@@ -101,22 +101,22 @@ func TestTurnsAreCounted(t *testing.T) {
 func TestTurnsAreRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns(1, 1, 1)
-		if err := turns.wait(t.Context(), "a", time.Second); err != nil {
+		turns := newRenderQueue(1, 1, 1)
+		if err := turns.acquire(t.Context(), "a", time.Second); err != nil {
 			t.Fatal(err)
 		}
-		go turns.wait(t.Context(), "b", time.Minute)
+		go turns.acquire(t.Context(), "b", time.Minute)
 		synctest.Wait()
-		if err := turns.wait(t.Context(), "c", time.Minute); !errors.Is(err, errBusy) {
+		if err := turns.acquire(t.Context(), "c", time.Minute); !errors.Is(err, errBusy) {
 			t.Errorf("too many wait: %v", err)
 		}
 		time.Sleep(2 * time.Minute)
-		if err := turns.wait(t.Context(), "c", time.Second); !errors.Is(err, errBusy) {
+		if err := turns.acquire(t.Context(), "c", time.Second); !errors.Is(err, errBusy) {
 			t.Errorf("waiting for long: %v", err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		if err := turns.wait(ctx, "c", time.Second); !errors.Is(err, context.DeadlineExceeded) {
+		if err := turns.acquire(ctx, "c", time.Second); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("nobody waits: %v", err)
 		}
 	})
@@ -126,24 +126,24 @@ func TestTurnsAreRefused(t *testing.T) {
 func TestTurnsOfOneProcess(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns(1, 10, 3)
-		if err := turns.wait(t.Context(), "long", time.Second); err != nil {
+		turns := newRenderQueue(1, 10, 3)
+		if err := turns.acquire(t.Context(), "long", time.Second); err != nil {
 			t.Fatal(err)
 		}
 		for range 3 {
 			go func() {
-				if turns.wait(t.Context(), "long", time.Minute) == nil {
-					turns.done("long")
+				if turns.acquire(t.Context(), "long", time.Minute) == nil {
+					turns.release("long")
 				}
 			}()
 		}
 		synctest.Wait()
 		began := time.Now()
-		if err := turns.wait(t.Context(), "long", time.Minute); !errors.Is(err, errBusy) || time.Since(began) > 0 {
+		if err := turns.acquire(t.Context(), "long", time.Minute); !errors.Is(err, errBusy) || time.Since(began) > 0 {
 			t.Errorf("one more of the same: %v after %v", err, time.Since(began))
 		}
-		time.AfterFunc(time.Second, func() { turns.done("long") })
-		if err := turns.wait(t.Context(), "short", time.Minute); err != nil {
+		time.AfterFunc(time.Second, func() { turns.release("long") })
+		if err := turns.acquire(t.Context(), "short", time.Minute); err != nil {
 			t.Errorf("another: %v", err)
 		}
 	})
@@ -182,8 +182,8 @@ func TestPicturesLeaveTheRendererToPlaceSearches(t *testing.T) {
 	document := pdftest.Book(make([]pdftest.Leaf, 1))
 	for n := range 10 {
 		all.Go(func() {
-			of := edition{fmt.Sprint("process ", n), 0}
-			if _, err := p.picture(t.Context(), of, openingOf(bytes.NewReader(document), int64(len(document)), 0, nil), 1, 640); err == nil {
+			rev := docRevision{fmt.Sprint("process ", n), 0}
+			if _, err := p.picture(t.Context(), rev, openingOf(bytes.NewReader(document), int64(len(document)), 0, nil), 1, 640); err == nil {
 				t.Error("a page is drawn of a document that cannot be read")
 			}
 		})

@@ -108,11 +108,11 @@ func TestPlaceWhileAnotherSigns(t *testing.T) {
 	jon.post(of(v, 1, "/sign"), "method", "IdpApp", "revision", "0").says(t, http.StatusSeeOther)
 	script := *jon
 	script.json = true
-	if got := script.get(of(v, 1)).news(t); got != (placeNews{State: "busy"}) {
+	if got := script.get(of(v, 1)).news(t); got != (pageStatus{State: "busy"}) {
 		t.Error(got)
 	}
 	s.drive(v)
-	if got := script.get(of(v, 1)).news(t); got != (placeNews{"done", of(v, 1)}) {
+	if got := script.get(of(v, 1)).news(t); got != (pageStatus{"done", of(v, 1)}) {
 		t.Error(got)
 	}
 	jon.get(of(v, 1)).says(t, http.StatusOK, "place.asked", "sign.title")

@@ -22,10 +22,10 @@ func (s *scene) browser(kennitala string) *client {
 	if kennitala == "" {
 		return c
 	}
-	c.cookie = newCookie()
-	until := time.Now().Add(longest)
-	v := visit{Person: &portal.Person{Name: "Whoever", Kennitala: kennitala}, Until: until, key: visitKey(c.cookie)}
-	s.must(s.db.InTx(s.t.Context(), func(ctx context.Context) error { return s.page.save(ctx, v) }))
+	c.cookie = newToken()
+	until := time.Now().Add(maxLifetime)
+	v := session{Person: &portal.Person{Name: "Whoever", Kennitala: kennitala}, EndsBy: until, key: sessionKey(c.cookie)}
+	s.must(s.db.InTx(s.t.Context(), func(ctx context.Context) error { return s.page.saveSession(ctx, v) }))
 	return c
 }
 
@@ -63,7 +63,7 @@ func (c *client) do(method, path string, body io.Reader) answer {
 		r.Header.Set("Accept", "application/json")
 	}
 	if c.cookie != "" {
-		r.AddCookie(&http.Cookie{Name: cookieName, Value: c.cookie})
+		r.AddCookie(&http.Cookie{Name: sessionCookie, Value: c.cookie})
 	}
 	w := httptest.NewRecorder()
 	c.s.page.ServeHTTP(w, r)
@@ -134,7 +134,7 @@ func (a answer) text() string {
 }
 
 // news is what a script was told.
-func (a answer) news(t *testing.T) (s placeNews) {
+func (a answer) news(t *testing.T) (s pageStatus) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(a.body), &s); err != nil {
 		t.Errorf("%d %s: %v", a.status, a.body, err)

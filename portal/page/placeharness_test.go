@@ -57,7 +57,7 @@ func newScene(t testing.TB, change ...func(*Config)) *scene {
 	s.must(accounts.SetPaymentMethod(t.Context(), a.ID, true))
 	s.account = a.ID
 	s.config = Config{
-		BaseURL: "https://sign.example", Portal: s.portal, Store: db.Pages(), Tx: db, Login: noLogin{}, Renderer: blank{},
+		BaseURL: "https://sign.example", Portal: s.portal, Store: db.Pages(), Tx: db, Login: appOnly{}, Renderer: blank{},
 		Methods: []idp.Method{idp.App, idp.SIM},
 		Sender:  func(context.Context, string) (string, error) { return "Example <b>Ltd.</b>", nil },
 		Failed:  func(_ context.Context, err error) { s.faults = append(s.faults, err) },

@@ -49,12 +49,12 @@ func TestOnce(t *testing.T) {
 				}
 			}()
 		}
-		time.Sleep(b.takes + 2*beginPause)
+		time.Sleep(b.takes + 2*oncePollInterval)
 		synctest.Wait()
 		if to, err := b.once(t.Context()); to != "/sign/there" || err != nil || b.done != 1 || b.asked != 1 {
 			t.Error(to, err, b.done, b.asked)
 		}
-		time.Sleep(resultTime)
+		time.Sleep(onceResultTime)
 		if _, err := b.once(t.Context()); err != nil || b.done != 2 {
 			t.Error(err, b.done)
 		}
@@ -95,9 +95,9 @@ func TestOnceWhenFirstHangsUp(t *testing.T) {
 		}
 		waiting, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		time.Sleep(resultTime)
+		time.Sleep(onceResultTime)
 		go b.once(t.Context())
-		time.Sleep(beginPause)
+		time.Sleep(oncePollInterval)
 		if _, err := b.once(waiting); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
@@ -111,13 +111,13 @@ func TestOnceAfterCrash(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *begun) {
 		key := recordKey("test", "one")
 		b.s.must(b.s.db.InTx(t.Context(), func(ctx context.Context) error {
-			return b.s.page.note(ctx, key, beginning{}, beginTime)
+			return b.s.page.saveOnce(ctx, key, onceRecord{}, onceLease)
 		}))
 		start := time.Now()
 		if to, err := b.once(t.Context()); to != "/sign/there" || err != nil || b.done != 1 {
 			t.Error(to, err, b.done)
 		}
-		if waited := time.Since(start) - b.takes; waited < beginTime || waited > beginTime+time.Second {
+		if waited := time.Since(start) - b.takes; waited < onceLease || waited > onceLease+time.Second {
 			t.Error(waited)
 		}
 	})
@@ -127,8 +127,8 @@ func TestOnceAfterCrash(t *testing.T) {
 func TestOnceMayNot(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, b *begun) {
-		refuse := func(context.Context) error { return errTooOften }
-		if _, err := b.s.page.once(t.Context(), recordKey("test", "one"), refuse, b.do); !errors.Is(err, errTooOften) {
+		refuse := func(context.Context) error { return errRateLimited }
+		if _, err := b.s.page.once(t.Context(), recordKey("test", "one"), refuse, b.do); !errors.Is(err, errRateLimited) {
 			t.Error(err)
 		}
 		start := time.Now()

@@ -20,7 +20,7 @@ func TestNamesOfPeople(t *testing.T) {
 		return portal.ParticipantState{Participant: one}
 	}
 	own := named("own", func(*portal.Participant) {})
-	place := portal.ParticipantView{Participant: own, ProcessView: portal.ProcessView{Participants: []portal.ParticipantState{
+	view := portal.ParticipantView{Participant: own, ProcessView: portal.ProcessView{Participants: []portal.ParticipantState{
 		own,
 		named("waits", func(*portal.Participant) {}),
 		named("signed", func(one *portal.Participant) { one.Signature = &portal.Signature{Name: "Certified signed"} }),
@@ -28,7 +28,7 @@ func TestNamesOfPeople(t *testing.T) {
 		named("nobody", func(one *portal.Participant) { one.Decline, one.Person = &portal.Decline{}, nil }), // through the API
 		named("nameless", func(one *portal.Participant) { one.Decline, one.Person.Name = &portal.Decline{}, "" }),
 	}}}
-	want := []someone{
+	want := []personView{
 		{Name: "Person own", Invited: "Invited own", Kennitala: annas, State: "people.waits"},
 		{Name: "Invited waits", State: "people.waits"},
 		{Name: "Certified signed", Invited: "Invited signed", State: "people.signed"},
@@ -36,11 +36,11 @@ func TestNamesOfPeople(t *testing.T) {
 		{Name: "Invited nobody", State: "people.declined"},
 		{Name: "Invited nameless", State: "people.declined"},
 	}
-	if diff := cmp.Diff(want, peopleOf(&place)); diff != "" {
+	if diff := cmp.Diff(want, peopleOf(&view)); diff != "" {
 		t.Error(diff)
 	}
-	place.Participant = place.Participants[5]
-	if own := peopleOf(&place)[5]; own.Name != "Invited nameless" || own.Kennitala != annas {
+	view.Participant = view.Participants[5]
+	if own := peopleOf(&view)[5]; own.Name != "Invited nameless" || own.Kennitala != annas {
 		t.Errorf("%+v", own)
 	}
 }

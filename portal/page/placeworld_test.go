@@ -56,7 +56,7 @@ func (blank) Render(_ context.Context, _ io.ReaderAt, _ int64, _, width, height 
 
 func (blank) Lines(context.Context, io.ReaderAt, int64, int) ([]stamp.Line, error) { return nil, nil }
 
-// noLogin is for tests in which people have logged in.
-type noLogin struct{ Login }
+// appOnly is for tests in which people have logged in.
+type appOnly struct{ Login }
 
-func (noLogin) Ways() []Way { return []Way{App} }
+func (appOnly) Methods() []LoginMethod { return []LoginMethod{App} }

@@ -21,7 +21,7 @@ func TestPlain(t *testing.T) {
 		"Þórunn \"Tóta\" <i>":           "Þórunn \"Tóta\" <i>",
 		"\x1b[2J":                       "[2J",
 	} {
-		if got := plain(name); got != want {
+		if got := displayText(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
@@ -32,7 +32,7 @@ func TestNamed(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"Anna \u202eJóns": "Anna Jóns", "": localKennitala(annas), "\u200b": localKennitala(annas)} {
 		person := portal.Person{Name: name, Kennitala: annas}
-		if got := named(&person); got.Name != want || got.Kennitala != annas || person.Name != name {
+		if got := withDisplayName(&person); got.Name != want || got.Kennitala != annas || person.Name != name {
 			t.Errorf("%q: %+v of %+v", name, got, person)
 		}
 	}

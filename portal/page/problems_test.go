@@ -23,25 +23,25 @@ func TestProblems(t *testing.T) {
 	all := append(problems, struct {
 		error
 		problem
-	}{errors.New("anything else, of 0101302989"), unexpected})
+	}{errors.New("anything else, of 0101302989"), unexpectedProblem})
 	for _, one := range all {
 		d.faults = nil
 		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/sign/x/none", nil)
 		r.SetPathValue("token", "x")
-		d.page.fail(w, r, fmt.Errorf("while something was done: %w", one.error))
+		d.page.showError(w, r, fmt.Errorf("while something was done: %w", one.error))
 		a := answer{w.Code, "", w.Body.String()}
 		a.says(t, one.status, one.key+".title", one.key+".text", "problem.help")
 		if strings.Contains(a.body, annas) || strings.Contains(a.body, "while something") {
 			t.Error(a.body)
 		}
-		if (one.again > 0) != (w.Header().Get("Retry-After") != "") {
+		if (one.retryAfter > 0) != (w.Header().Get("Retry-After") != "") {
 			t.Errorf("%v: %v", one.error, w.Header())
 		}
-		busy := one.error == errBusy || one.error == errEnding // it is nobody's fault
+		busy := one.error == errBusy || one.error == errClosed // it is nobody's fault
 		if told := len(d.faults) > 0; told != (one.status >= 500 && !busy) {
 			t.Errorf("%v: told: %v", one.error, told)
 		}
-		if one.next != "" && !strings.Contains(a.body, `href="/sign/x"`) {
+		if one.linkText != "" && !strings.Contains(a.body, `href="/sign/x"`) {
 			t.Errorf("%v: leads nowhere: %s", one.error, a.body)
 		}
 	}
@@ -67,7 +67,7 @@ func TestStoreIsAway(t *testing.T) {
 	d.faults = nil
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	d.page.fail(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/sign/x", nil).WithContext(gone), gone.Err())
+	d.page.showError(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/sign/x", nil).WithContext(gone), gone.Err())
 	if len(d.faults) > 0 {
 		t.Error(d.faults)
 	}
@@ -162,7 +162,7 @@ func TestPlaceOfNobody(t *testing.T) {
 	d := newDoor(t)
 	b := d.tab()
 	b.get(of(d.made, 1)).says(t, 403, "problem.unopened.title")
-	b.post(of(d.made, 1, "/login"), "way", "app", "kennitala", annas, "visit", newCookie()).says(t, 403, "problem.unopened.title")
+	b.post(of(d.made, 1, "/login"), "way", "app", "kennitala", annas, "visit", newToken()).says(t, 403, "problem.unopened.title")
 	if d.phones.rings() != 0 {
 		t.Error(d.phones.rung)
 	}
@@ -197,7 +197,7 @@ func TestVisitEndsMeanwhile(t *testing.T) {
 	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		b := d.loggedIn(0, anna)
-		time.Sleep(idle)
+		time.Sleep(idleTimeout)
 		for _, path := range []string{"/document", "/pages/1/640?revision=0"} {
 			a := b.get(of(d.made, 0, path))
 			if a.status != http.StatusForbidden || strings.Contains(a.body, "Samningur") {

@@ -17,7 +17,7 @@ import (
 )
 
 // smallBook opens three pages of text.
-func smallBook(revision int) opener {
+func smallBook(revision int) openFunc {
 	document := pdftest.Book([]pdftest.Leaf{{Text: clauses(1)}, {Text: clauses(2)}, {Text: clauses(3)}})
 	return openingOf(bytes.NewReader(document), int64(len(document)), revision, nil)
 }
@@ -43,7 +43,7 @@ func TestParts(t *testing.T) {
 		{"<script>", 170, [4]int{1, 50, 0, 51}},
 	} {
 		v := documentView{Shown: test.pages}
-		v.turnTo(test.from)
+		v.selectPart(test.from)
 		if got := [4]int{v.First, v.Last, v.Earlier, v.Later}; got != test.want {
 			t.Errorf("%q of %d: %v, want %v", test.from, test.pages, got, test.want)
 		}
@@ -53,7 +53,7 @@ func TestParts(t *testing.T) {
 // The words stand on their lines, those that are written upwards or downwards too.
 func TestPlaceOfLines(t *testing.T) {
 	t.Parallel()
-	s := newSheet("/sign/a/b/pages/3", 2, 3, stamp.Size{Width: 595.28, Height: 841.89})
+	s := newDocumentPage("/sign/a/b/pages/3", 2, 3, stamp.Size{Width: 595.28, Height: 841.89})
 	if s.Box != "0 0 595.3 841.9" || s.Width != 794 || s.Height != 1123 {
 		t.Errorf("%q, %d x %d", s.Box, s.Width, s.Height)
 	}
@@ -61,15 +61,15 @@ func TestPlaceOfLines(t *testing.T) {
 	if string(s.Sources) != want || s.Source != "/sign/a/b/pages/3/960?revision=2" {
 		t.Errorf("%q, %q", s.Sources, s.Source)
 	}
-	got := s.place([]stamp.Line{
+	got := s.textLines([]stamp.Line{
 		{Rect: stamp.Rect{Left: 10, Top: 20, Width: 100, Height: 10}, Text: "along"},
 		{Rect: stamp.Rect{Left: 10, Top: 20, Width: 10, Height: 100}, Text: "down"},
 		{Rect: stamp.Rect{Left: 10, Top: 20, Width: 3, Height: 10}, Text: "I"},
 		{Text: "nowhere"},
 	})
-	if diff := cmp.Diff([]line{
+	if diff := cmp.Diff([]textLine{
 		{X: "10", Y: "27.8", Length: "100", Size: "10", Text: "along"},
-		{X: "12.2", Y: "20", Length: "100", Size: "10", Turn: "rotate(90 12.2 20)", Text: "down"},
+		{X: "12.2", Y: "20", Length: "100", Size: "10", Transform: "rotate(90 12.2 20)", Text: "down"},
 		{X: "10", Y: "27.8", Length: "3", Size: "10", Text: "I"},
 		{X: "0", Y: "0", Size: "1", Text: "nowhere"},
 	}, got); diff != "" {
@@ -82,15 +82,15 @@ func TestSheetsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	p := &Page{pictures: newPictures(half{})}
 	defer p.pictures.close()
-	of, open := edition{"a process", 0}, smallBook(0)
-	sizes, err := p.pictures.sizes(t.Context(), of, open)
+	rev, open := docRevision{"a process", 0}, smallBook(0)
+	sizes, err := p.pictures.sizes(t.Context(), rev, open)
 	if err != nil {
 		t.Fatal(err)
 	}
 	flushed := 0
-	v := documentView{First: 1, Last: 3, live: &live{func() { flushed++ }}}
+	v := documentView{First: 1, Last: 3, response: &response{func() { flushed++ }}}
 	said := ""
-	for s := range p.sheets(t.Context(), &v, of, open, sizes) {
+	for s := range p.documentPages(t.Context(), &v, rev, open, sizes) {
 		said += fmt.Sprintf("%d: %v %d, ", s.Number, s.Unread, len(s.Lines))
 	}
 	if want := "1: false 1, 2: true 0, 3: false 1, "; said != want || flushed != 3 {
@@ -99,7 +99,7 @@ func TestSheetsThatCannotBeRead(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	p.pictures.forgetAll()
-	for s := range p.sheets(ended, &v, of, open, sizes) {
+	for s := range p.documentPages(ended, &v, rev, open, sizes) {
 		if !s.Unread {
 			t.Errorf("page %d is read for nobody", s.Number)
 		}
@@ -121,14 +121,14 @@ func TestTimeOfText(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := &Page{pictures: newPictures(lengthy{takes: test.reading})}
 				defer p.pictures.close()
-				of, open := edition{"a process", 0}, smallBook(0)
-				sizes, err := p.pictures.sizes(t.Context(), of, open)
+				rev, open := docRevision{"a process", 0}, smallBook(0)
+				sizes, err := p.pictures.sizes(t.Context(), rev, open)
 				if err != nil {
 					t.Fatal(err)
 				}
-				v := documentView{First: 1, Last: 3, live: &live{func() { time.Sleep(test.sending) }}}
+				v := documentView{First: 1, Last: 3, response: &response{func() { time.Sleep(test.sending) }}}
 				unread := 0
-				for s := range p.sheets(t.Context(), &v, of, open, sizes) {
+				for s := range p.documentPages(t.Context(), &v, rev, open, sizes) {
 					if s.Unread {
 						unread++
 					}

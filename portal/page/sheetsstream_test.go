@@ -23,7 +23,7 @@ func TestDocumentIsStreamed(t *testing.T) {
 	defer server.Close()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+of(v, 0), nil)
 	s.must(err)
-	r.Header.Set("Cookie", cookieName+"="+s.browser(annas).cookie)
+	r.Header.Set("Cookie", sessionCookie+"="+s.browser(annas).cookie)
 	a, err := http.DefaultClient.Do(r)
 	s.must(err)
 	defer a.Body.Close()
@@ -82,21 +82,21 @@ func readUntil(t *testing.T, r io.Reader, all ...string) string {
 func TestStreamTellsFaults(t *testing.T) {
 	t.Parallel()
 	s, v := withDocument(t, pdftest.Book(contract), blank{})
-	place, err := s.portal.ParticipantView(t.Context(), v.ID, v.Participants[0].ID)
+	view, err := s.portal.ParticipantView(t.Context(), v.ID, v.Participants[0].ID)
 	s.must(err)
 	r := httptest.NewRequest(http.MethodGet, of(v, 0), nil)
-	document, err := s.page.document(t.Context(), place, "")
+	document, err := s.page.documentViewOf(t.Context(), view, "")
 	s.must(err)
-	broken := view{file: "place.html", title: "place.asked.title", data: struct{ Failure, Tone string }{}}
-	s.must(s.page.stream(httptest.NewRecorder(), r, broken, document))
-	if len(s.faults) != 1 || !strings.Contains(s.faults[0].Error(), "place.html") {
+	broken := htmlPage{file: "participant.html", title: "place.asked.title", data: struct{ Failure, Tone string }{}}
+	s.must(s.page.renderStreaming(httptest.NewRecorder(), r, broken, document))
+	if len(s.faults) != 1 || !strings.Contains(s.faults[0].Error(), "participant.html") {
 		t.Error(s.faults)
 	}
 	s.faults = nil
-	whole, err := s.page.placeView(r, &place)
+	whole, err := s.page.participantPageOf(r, &view)
 	s.must(err)
 	gone := &goneAfter{ResponseWriter: httptest.NewRecorder(), left: 4000}
-	s.must(s.page.stream(gone, r, view{file: "place.html", title: whole.Title, data: whole}, whole.Document))
+	s.must(s.page.renderStreaming(gone, r, htmlPage{file: "participant.html", title: whole.Title, data: whole}, whole.Document))
 	if gone.left > 0 || len(s.faults) > 0 {
 		t.Error(gone.left, s.faults)
 	}

@@ -35,16 +35,16 @@ func TestSigning(t *testing.T) {
 		if otherTab.location != begun.location {
 			t.Error(otherTab)
 		}
-		if got := script.get(begun.location).news(t); got != (placeNews{State: "waiting"}) {
+		if got := script.get(begun.location).news(t); got != (pageStatus{State: "waiting"}) {
 			t.Error(got)
 		}
 	}
 	s.step(v)
 	withCode := begun.location + "&code=shown"
-	if got := script.get(begun.location).news(t); got != (placeNews{"done", withCode}) {
+	if got := script.get(begun.location).news(t); got != (pageStatus{"done", withCode}) {
 		t.Error(got)
 	}
-	if got := script.get(withCode).news(t); got != (placeNews{State: "waiting"}) {
+	if got := script.get(withCode).news(t); got != (pageStatus{State: "waiting"}) {
 		t.Error(got)
 	}
 	a := anna.follow(anna.get(of(v, 0)))
@@ -53,7 +53,7 @@ func TestSigning(t *testing.T) {
 		t.Error(a.text())
 	}
 	s.drive(v)
-	if got := script.get(withCode).news(t); got != (placeNews{"done", of(v, 0)}) {
+	if got := script.get(withCode).news(t); got != (pageStatus{"done", of(v, 0)}) {
 		t.Error(got)
 	}
 	for _, path := range []string{withCode, begun.location, of(v, 0)} { // reloaded, come back to
@@ -153,7 +153,7 @@ func TestSigningThatTakesLongToLand(t *testing.T) {
 	anna := s.browser(annas)
 	anna.get(begun.location).says(t, http.StatusOK, "signing.landing", "signing.close", "!signing.until", "!signing.nothing")
 	anna.json = true
-	if got := anna.get(begun.location).news(t); got != (placeNews{State: "landing"}) {
+	if got := anna.get(begun.location).news(t); got != (pageStatus{State: "landing"}) {
 		t.Error(got)
 	}
 }

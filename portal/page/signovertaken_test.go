@@ -46,7 +46,7 @@ func TestSigningWithForgedForm(t *testing.T) {
 	s.users()
 	v := s.process()
 	anna := s.browser(annas)
-	long := strings.Repeat("x", maxForm)
+	long := strings.Repeat("x", maxFormSize)
 	for name, test := range map[string]struct {
 		form   []string
 		status int

@@ -18,7 +18,7 @@ func TestSigningRefusedOnThePhone(t *testing.T) {
 	script.json = true
 	first := s.sign(v, 0, annas)
 	s.drive(v)
-	if got := script.get(first.location).news(t); got != (placeNews{"failed", first.location}) {
+	if got := script.get(first.location).news(t); got != (pageStatus{"failed", first.location}) {
 		t.Error(got)
 	}
 	a := anna.get(first.location)
@@ -56,13 +56,13 @@ func TestSigningTooOften(t *testing.T) {
 	s := newScene(t)
 	s.users(refuses)
 	v := s.process()
-	for range ofBoth.most {
+	for range perParticipantAndPerson.max {
 		s.sign(v, 0, annas).says(t, http.StatusSeeOther)
 		s.drive(v)
 	}
 	a := s.sign(v, 0, annas)
 	a.says(t, http.StatusTooManyRequests, "problem.often.title")
-	if s.now(v).Turns != int64(ofBoth.most) || s.provider.asked != ofBoth.most {
+	if s.now(v).Turns != int64(perParticipantAndPerson.max) || s.provider.asked != perParticipantAndPerson.max {
 		t.Error("the phone was made to ring")
 	}
 	s.browser(annas).get(of(v, 0)).says(t, http.StatusOK, "sign.title")
@@ -75,7 +75,7 @@ func TestPhoneIsAskedToSignTooOften(t *testing.T) {
 	d := newDoor(t)
 	d.users(refuses)
 	d.phones.answer("5550202", reply{who: jon})
-	for range ofPerson.most - ofBoth.most {
+	for range perPerson.max - perParticipantAndPerson.max {
 		b := d.tab()
 		b.begin(d.link(1), "way", "sim", "phone", "5550202")
 		b.wait()
@@ -86,7 +86,7 @@ func TestPhoneIsAskedToSignTooOften(t *testing.T) {
 	sign := func(phone string) answer {
 		return b.post(of(d.made, 0, "/sign"), "method", "IdpSim", "phone", phone, "revision", "0")
 	}
-	for range ofBoth.most {
+	for range perParticipantAndPerson.max {
 		sign("5550202").says(t, http.StatusSeeOther)
 		if d.now(d.made).Turn != nil {
 			d.drive(d.made)
@@ -112,7 +112,7 @@ func TestSigningWhileProviderIsAway(t *testing.T) {
 	s.users()
 	v := s.process()
 	s.provider.away = errors.New("no route to host")
-	for i := range 2 * ofBoth.most { // that no phone rang is not counted
+	for i := range 2 * perParticipantAndPerson.max { // that no phone rang is not counted
 		a := s.sign(v, 0, annas)
 		a.says(t, http.StatusBadGateway, "problem.provider.title")
 		if strings.Contains(a.body, "route") || len(s.faults) != i+1 || s.now(v).Turn != nil {

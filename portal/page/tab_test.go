@@ -72,7 +72,7 @@ func (b *tab) post(path string, pairs ...string) answer {
 }
 
 // cookie is that of the visit.
-func (b *tab) cookie() string { return b.cookies[cookieName] }
+func (b *tab) cookie() string { return b.cookies[sessionCookie] }
 
 // begin sends the form to log in of a page as it is now.
 func (b *tab) begin(page string, pairs ...string) answer {
@@ -99,22 +99,22 @@ func (b *tab) login(page string, who portal.Person) answer {
 // wait lets the time pass after which the provider may be asked again.
 func (b *tab) wait() {
 	b.d.t.Helper()
-	key := visitKey(b.cookie())
-	_, err := b.d.page.change(b.d.t.Context(), key, func(v *visit) error {
+	key := sessionKey(b.cookie())
+	_, err := b.d.page.updateSession(b.d.t.Context(), key, func(v *session) error {
 		if v.Login != nil && v.Login.Lease == "" {
 			v.Login.Next = time.Time{}
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, errNobody) {
+	if err != nil && !errors.Is(err, errNoSession) {
 		b.d.t.Fatal(err)
 	}
 }
 
 // visitOf is the visit of a browser.
-func visitOf(b *tab) visit {
+func visitOf(b *tab) session {
 	b.d.t.Helper()
-	v, err := b.d.page.load(b.d.t.Context(), visitKey(b.cookie()))
+	v, err := b.d.page.loadSession(b.d.t.Context(), sessionKey(b.cookie()))
 	b.d.must(err)
 	return v
 }

@@ -28,7 +28,7 @@ func TestEveryColourIsReadable(t *testing.T) {
 			for _, pair := range [][2]colour{
 				{s.link(c), s.ground}, {s.link(c), s.paper}, {s.link(c), s.shade}, {onBrand, brand}, {onBrand, strong},
 			} {
-				if contrast(pair[0], pair[1]) < readable {
+				if contrast(pair[0], pair[1]) < minContrast {
 					t.Fatalf("%s: %s on %s has a contrast of %.2f", c, pair[0], pair[1], contrast(pair[0], pair[1]))
 				}
 			}
@@ -39,8 +39,8 @@ func TestEveryColourIsReadable(t *testing.T) {
 // A colour that can be read as it is stays as it is.
 func TestColourIsKept(t *testing.T) {
 	t.Parallel()
-	if brand, on := light.brand(own); brand != own || on != white || light.link(own) != own {
-		t.Errorf("%s became %s, links %s", own, brand, light.link(own))
+	if brand, on := light.brand(defaultColour); brand != defaultColour || on != white || light.link(defaultColour) != defaultColour {
+		t.Errorf("%s became %s, links %s", defaultColour, brand, light.link(defaultColour))
 	}
 	pale := colour{0x76, 0x76, 0x76} // 4.54 with white
 	if err := checkColour(pale.String()); err != nil {
@@ -74,7 +74,7 @@ var property = regexp.MustCompile(`--([a-z-]+): (#[0-9a-f]{6});`)
 // properties are the colours of the stylesheet in a scheme, with those of a theme.
 func properties(t *testing.T, s scheme) map[string]colour {
 	t.Helper()
-	base := string(join("style/base.css"))
+	base := string(readAssets("style/base.css"))
 	parts := strings.SplitN(base, "@media screen and (prefers-color-scheme: dark)", 2)
 	if len(parts) != 2 {
 		t.Fatal("the stylesheet has no dark part")
@@ -84,7 +84,7 @@ func properties(t *testing.T, s scheme) map[string]colour {
 		text += parts[1]
 	}
 	all := make(map[string]colour)
-	for _, found := range property.FindAllStringSubmatch(text+s.properties(own), -1) {
+	for _, found := range property.FindAllStringSubmatch(text+s.properties(defaultColour), -1) {
 		all[found[1]], _ = parseColour(found[2])
 	}
 	return all
@@ -100,11 +100,11 @@ func TestStylesheetIsReadable(t *testing.T) {
 			demand := map[string]float64{"text": 7}
 			switch on {
 			case "warning-ground":
-				demand["warning"] = readable
+				demand["warning"] = minContrast
 			case "good-ground":
-				demand["good"] = readable
+				demand["good"] = minContrast
 			default:
-				demand["muted"], demand["danger"], demand["link"], demand["edge"] = readable, readable, readable, 3
+				demand["muted"], demand["danger"], demand["link"], demand["edge"] = minContrast, minContrast, minContrast, 3
 			}
 			for what, least := range demand {
 				a, b := all[what], all[on]

@@ -44,13 +44,13 @@ func TestVisitEnds(t *testing.T) {
 	inTime(t, func(t *testing.T, d *door) {
 		b := d.loggedIn(0, anna)
 		began := time.Now()
-		for time.Since(began) < longest-idle {
-			time.Sleep(idle - renewal)
+		for time.Since(began) < maxLifetime-idleTimeout {
+			time.Sleep(idleTimeout - renewAfter)
 			if !b.there(of(d.made, 0)) {
 				t.Fatal("not any more after", time.Since(began))
 			}
 		}
-		time.Sleep(longest - time.Since(began) - time.Second)
+		time.Sleep(maxLifetime - time.Since(began) - time.Second)
 		b.there(of(d.made, 0))
 		time.Sleep(time.Second)
 		if b.there(of(d.made, 0)) {
@@ -59,7 +59,7 @@ func TestVisitEnds(t *testing.T) {
 	})
 	inTime(t, func(t *testing.T, d *door) {
 		b := d.loggedIn(0, anna)
-		time.Sleep(idle)
+		time.Sleep(idleTimeout)
 		if b.there(of(d.made, 0)) {
 			t.Error("somebody is there who has not been for long")
 		}
@@ -72,19 +72,19 @@ func TestVisitIsStoredNowAndThen(t *testing.T) {
 	inTime(t, func(t *testing.T, d *door) {
 		b := d.loggedIn(0, anna)
 		expires := func() time.Time {
-			v, err := d.page.load(t.Context(), visitKey(b.cookie()))
+			v, err := d.page.loadSession(t.Context(), sessionKey(b.cookie()))
 			d.must(err)
 			return v.expires
 		}
 		first := expires()
-		time.Sleep(renewal)
+		time.Sleep(renewAfter)
 		b.there(of(d.made, 0))
 		if !expires().Equal(first) {
 			t.Error("stored again at once")
 		}
 		time.Sleep(time.Second)
 		b.there(of(d.made, 0))
-		if got := expires().Sub(first); got != renewal+time.Second {
+		if got := expires().Sub(first); got != renewAfter+time.Second {
 			t.Error(got)
 		}
 	})
@@ -145,9 +145,9 @@ func TestOneLoginForAllPlaces(t *testing.T) {
 func TestVisitIsNotFixed(t *testing.T) {
 	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
-		planted := newCookie()
+		planted := newToken()
 		b := d.tab()
-		b.cookies[cookieName] = planted
+		b.cookies[sessionCookie] = planted
 		d.phones.answer(annas, reply{who: anna})
 		b.begin(d.link(0), "way", "app", "kennitala", annas)
 		begun := b.cookie()
@@ -156,7 +156,7 @@ func TestVisitIsNotFixed(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		again := d.tab()
-		again.cookies[cookieName] = begun
+		again.cookies[sessionCookie] = begun
 		if a := b.get(loginPath); a.location != of(d.made, 0) {
 			t.Fatal(a.status, a.location)
 		}
@@ -166,14 +166,14 @@ func TestVisitIsNotFixed(t *testing.T) {
 		if a := again.get(loginPath); a.location != of(d.made, 0) || again.cookie() != b.cookie() {
 			t.Error("an answer that was lost is not given again", a.status, a.location)
 		}
-		again.cookies[cookieName] = begun
-		time.Sleep(doneTime)
+		again.cookies[sessionCookie] = begun
+		time.Sleep(replayWindow)
 		again.get(loginPath).says(t, 403, "problem.nobody.title")
 
 		// nor does one that was planted by who has logged in with it let them see what follows
 		thief := d.loggedIn(1, jon)
 		victim := d.tab()
-		victim.cookies[cookieName] = thief.cookie()
+		victim.cookies[sessionCookie] = thief.cookie()
 		if a := victim.login(of(d.made, 0), anna); a.location != of(d.made, 0) {
 			t.Fatal(a.status, a.location)
 		}
@@ -188,9 +188,9 @@ func TestCookiesThatAreNone(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
 	d.loggedIn(0, anna)
-	for _, value := range []string{"", "x", newCookie(), strings.Repeat("A", 43), strings.Repeat("A", 4000), "../../x", newCookie() + "="} {
+	for _, value := range []string{"", "x", newToken(), strings.Repeat("A", 43), strings.Repeat("A", 4000), "../../x", newToken() + "="} {
 		b := d.tab()
-		b.cookies[cookieName] = value
+		b.cookies[sessionCookie] = value
 		if b.there(of(d.made, 0)) {
 			t.Errorf("%q is worth something", value)
 		}
@@ -204,7 +204,7 @@ func TestVisitOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		b := d.loggedIn(0, anna)
-		time.Sleep(2 * renewal)
+		time.Sleep(2 * renewAfter)
 		d.page.config.Tx = full{}
 		if !b.there(of(d.made, 0)) {
 			t.Error("thrown out")

@@ -14,20 +14,35 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what an operator may set. The logo is a part of every first page, which is to be small.
-const (
-	maxOperatorName = 64 // code points
-	maxLogo         = 32 << 10
-	maxLogoSide     = 1024 // pixels
-	maxContact      = 512
-)
-
-func checkOperator(o Operator) (name, logo, colour, contact error) {
-	return checkName(o.Name), checkLogo(o.Logo), checkColour(o.Colour), checkContact(o.Contact)
+// Operator describes the operator of the service to participants. The zero value is Innsigli's own looks.
+type Operator struct {
+	Name    string // empty: DefaultName
+	Logo    []byte // PNG; nil: the name is shown instead
+	Colour  string // "#rrggbb", readable on white; empty: DefaultColour
+	Contact string // a mailto: or https: URL for help; empty: none
 }
 
-// checkName takes what can stand in a line: in a heading, and in the sender of a mail.
-func checkName(name string) error {
+// The name and colour of an [Operator] that sets none.
+const (
+	DefaultName   = "Innsigli"
+	DefaultColour = "#1d4f91"
+)
+
+// Check validates each setting and returns one error for each.
+func (o Operator) Check() (name, logo, colour, contact error) {
+	return checkOperatorName(o.Name), checkLogo(o.Logo), checkColour(o.Colour), checkContact(o.Contact)
+}
+
+// Limits of an operator's settings. The logo is part of every first visit and has to be small.
+const (
+	maxOperatorName  = 64 // characters
+	maxLogo          = 32 << 10
+	maxLogoSide      = 1024 // pixels
+	maxContactLength = 512
+)
+
+// checkOperatorName accepts a name that fits a heading and the sender of a mail: one line of visible text.
+func checkOperatorName(name string) error {
 	invisible := func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) }
 	switch {
 	case !utf8.ValidString(name):
@@ -42,7 +57,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// checkLogo decodes the picture: one that is damaged would be found out by those who sign.
+// checkLogo decodes the picture, so that a damaged one is an error at the start.
 func checkLogo(logo []byte) error {
 	if logo == nil {
 		return nil
@@ -63,6 +78,7 @@ func checkLogo(logo []byte) error {
 	return nil
 }
 
+// logoSize returns the size of a PNG in pixels.
 func logoSize(logo []byte) (image.Point, error) {
 	c, err := png.DecodeConfig(bytes.NewReader(logo))
 	if err != nil {
@@ -71,29 +87,29 @@ func logoSize(logo []byte) (image.Point, error) {
 	return image.Pt(c.Width, c.Height), nil
 }
 
-// checkColour takes what white words can be read on.
+// checkColour accepts a colour on which white text is readable.
 func checkColour(s string) error {
 	if s == "" {
 		return nil
 	}
 	c, ok := parseColour(s)
 	if !ok {
-		return fmt.Errorf("the operator's colour %q is not written like %q", s, own)
+		return fmt.Errorf("the operator's colour %q is not written like %q", s, defaultColour)
 	}
-	if ratio := contrast(c, white); ratio < readable {
+	if ratio := contrast(c, white); ratio < minContrast {
 		return fmt.Errorf("the operator's colour %s has a contrast of %.2f with white, less than the %.1f that it takes to read it",
-			s, math.Floor(ratio*100)/100, readable)
+			s, math.Floor(ratio*100)/100, minContrast)
 	}
 	return nil
 }
 
-// checkContact takes a page or an address.
+// checkContact accepts an https: URL of a page, or a mailto: URL of one address.
 func checkContact(contact string) error {
 	if contact == "" {
 		return nil
 	}
-	if len(contact) > maxContact {
-		return fmt.Errorf("the operator's contact is longer than %d bytes", maxContact)
+	if len(contact) > maxContactLength {
+		return fmt.Errorf("the operator's contact is longer than %d bytes", maxContactLength)
 	}
 	u, err := url.Parse(contact)
 	if err != nil {
@@ -103,7 +119,7 @@ func checkContact(contact string) error {
 	case u.Scheme == "https" && u.Hostname() != "" && u.User == nil:
 		return nil
 	case u.Scheme == "mailto":
-		if address, err := url.PathUnescape(u.Opaque); err == nil && isAddress(address) {
+		if address, err := url.PathUnescape(u.Opaque); err == nil && isMailAddress(address) {
 			return nil
 		}
 		return errors.New("the operator's contact has no address behind mailto")
@@ -111,8 +127,8 @@ func checkContact(contact string) error {
 	return errors.New("the operator's contact is neither a mailto: nor an https: URL")
 }
 
-// isAddress: an address alone, without a name.
-func isAddress(s string) bool {
+// isMailAddress reports whether s is a mail address without a display name.
+func isMailAddress(s string) bool {
 	a, err := mail.ParseAddress(s)
 	return err == nil && a.Name == "" && a.Address == s
 }
