@@ -8,6 +8,7 @@ import (
 	"testing"
 )
 
+// logo returns a grey PNG.
 func logo(t *testing.T, width, height int) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -17,7 +18,8 @@ func logo(t *testing.T, width, height int) []byte {
 	return out.Bytes()
 }
 
-func TestOperator(t *testing.T) {
+// Check accepts valid settings, and reports each invalid one.
+func TestOperatorCheck(t *testing.T) {
 	t.Parallel()
 	small := logo(t, 320, 80)
 	for name, one := range map[string]struct {
@@ -69,12 +71,12 @@ func TestOperator(t *testing.T) {
 	}
 }
 
-// A picture that says it is huge is not unpacked to find out.
+// A picture whose header claims a huge size is refused without being decoded.
 func TestLogoBomb(t *testing.T) {
 	t.Parallel()
 	bomb := logo(t, 1, 1)
 	copy(bomb[16:], []byte{0x7f, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff}) // IHDR, whose checksum is now wrong
 	if _, err, _, _ := (Operator{Logo: bomb}).Check(); err == nil {
-		t.Error("it is taken")
+		t.Error("accepted")
 	}
 }

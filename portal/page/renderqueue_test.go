@@ -20,24 +20,23 @@ import (
 	"github.com/innsigli/innsigli/stamp/pdfium"
 )
 
-// Somebody who asks for all pages of a document at once keeps nobody else waiting for more than one,
-// however few may work at once.
-func TestTurnsAreFair(t *testing.T) {
+// A request for all pages of a document at once delays others by one page at most, however few tickets run at once.
+func TestQueueIsFair(t *testing.T) {
 	t.Parallel()
 	for n := 1; n <= 2; n++ {
-		t.Run(fmt.Sprint(n), func(t *testing.T) { turnsAreFair(t, n) })
+		t.Run(fmt.Sprint(n), func(t *testing.T) { queueIsFair(t, n) })
 	}
 }
 
-func turnsAreFair(t *testing.T, n int) {
+func queueIsFair(t *testing.T, n int) {
 	synctest.Test(t, func(t *testing.T) {
-		turns := newRenderQueue(n, 100, 100)
+		queue := newRenderQueue(n, 100, 100)
 		var order []string
 		var lock sync.Mutex
 		var all sync.WaitGroup
 		work := func(process string) {
 			all.Go(func() {
-				if err := turns.acquire(t.Context(), process, time.Hour); err != nil {
+				if err := queue.acquire(t.Context(), process, time.Hour); err != nil {
 					t.Error(err)
 					return
 				}
@@ -45,7 +44,7 @@ func turnsAreFair(t *testing.T, n int) {
 				order = append(order, process)
 				lock.Unlock()
 				time.Sleep(time.Second)
-				turns.release(process)
+				queue.release(process)
 			})
 			synctest.Wait()
 		}
@@ -58,18 +57,18 @@ func turnsAreFair(t *testing.T, n int) {
 		if order[n] != "short" && order[n+1] != "short" {
 			t.Errorf("in the order %v", order)
 		}
-		if len(turns.running) != 0 || turns.free != n {
-			t.Errorf("left: %v, %d free", turns.running, turns.free)
+		if len(queue.running) != 0 || queue.free != n {
+			t.Errorf("left: %v, %d free", queue.running, queue.free)
 		}
 	})
 }
 
-// There are never more at work than may be, and no turn is lost, however people leave.
-func TestTurnsAreCounted(t *testing.T) {
+// No more tickets run than may, and none is lost, however waiting requests end.
+func TestQueueCountsTickets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const most = 3
-		turns := newRenderQueue(most, 1000, 1000)
+		queue := newRenderQueue(most, 1000, 1000)
 		var working, served atomic.Int32
 		var all sync.WaitGroup
 		random := rand.New(rand.NewPCG(1, 2))
@@ -79,10 +78,10 @@ func TestTurnsAreCounted(t *testing.T) {
 			process := fmt.Sprint(i % 7)
 			all.Go(func() {
 				defer cancel()
-				if turns.acquire(ctx, process, timeout) != nil {
+				if queue.acquire(ctx, process, timeout) != nil {
 					return
 				}
-				defer turns.release(process)
+				defer queue.release(process)
 				if n := working.Add(1); n > most {
 					t.Errorf("%d at work", n)
 				}
@@ -92,75 +91,76 @@ func TestTurnsAreCounted(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if turns.free != most || len(turns.waiting) != 0 || len(turns.running) != 0 || served.Load() < 10 {
-			t.Errorf("%d free, %d waiting, %v, %d served", turns.free, len(turns.waiting), turns.running, served.Load())
+		if queue.free != most || len(queue.waiting) != 0 || len(queue.running) != 0 || served.Load() < 10 {
+			t.Errorf("%d free, %d waiting, %v, %d served", queue.free, len(queue.waiting), queue.running, served.Load())
 		}
 	})
 }
 
-func TestTurnsAreRefused(t *testing.T) {
+// A full queue, a long wait and the end of a request are errors.
+func TestQueueRefuses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		turns := newRenderQueue(1, 1, 1)
-		if err := turns.acquire(t.Context(), "a", time.Second); err != nil {
+		queue := newRenderQueue(1, 1, 1)
+		if err := queue.acquire(t.Context(), "a", time.Second); err != nil {
 			t.Fatal(err)
 		}
-		go turns.acquire(t.Context(), "b", time.Minute)
+		go queue.acquire(t.Context(), "b", time.Minute)
 		synctest.Wait()
-		if err := turns.acquire(t.Context(), "c", time.Minute); !errors.Is(err, errBusy) {
-			t.Errorf("too many wait: %v", err)
+		if err := queue.acquire(t.Context(), "c", time.Minute); !errors.Is(err, errBusy) {
+			t.Errorf("full queue: %v", err)
 		}
 		time.Sleep(2 * time.Minute)
-		if err := turns.acquire(t.Context(), "c", time.Second); !errors.Is(err, errBusy) {
-			t.Errorf("waiting for long: %v", err)
+		if err := queue.acquire(t.Context(), "c", time.Second); !errors.Is(err, errBusy) {
+			t.Errorf("long wait: %v", err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		if err := turns.acquire(ctx, "c", time.Second); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("nobody waits: %v", err)
+		if err := queue.acquire(ctx, "c", time.Second); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the request has ended: %v", err)
 		}
 	})
 }
 
-// No process has all of those who may wait.
-func TestTurnsOfOneProcess(t *testing.T) {
+// One process cannot fill the queue.
+func TestQueueOfOneProcess(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		turns := newRenderQueue(1, 10, 3)
-		if err := turns.acquire(t.Context(), "long", time.Second); err != nil {
+		queue := newRenderQueue(1, 10, 3)
+		if err := queue.acquire(t.Context(), "long", time.Second); err != nil {
 			t.Fatal(err)
 		}
 		for range 3 {
 			go func() {
-				if turns.acquire(t.Context(), "long", time.Minute) == nil {
-					turns.release("long")
+				if queue.acquire(t.Context(), "long", time.Minute) == nil {
+					queue.release("long")
 				}
 			}()
 		}
 		synctest.Wait()
 		began := time.Now()
-		if err := turns.acquire(t.Context(), "long", time.Minute); !errors.Is(err, errBusy) || time.Since(began) > 0 {
+		if err := queue.acquire(t.Context(), "long", time.Minute); !errors.Is(err, errBusy) || time.Since(began) > 0 {
 			t.Errorf("one more of the same: %v after %v", err, time.Since(began))
 		}
-		time.AfterFunc(time.Second, func() { turns.release("long") })
-		if err := turns.acquire(t.Context(), "short", time.Minute); err != nil {
+		time.AfterFunc(time.Second, func() { queue.release("long") })
+		if err := queue.acquire(t.Context(), "short", time.Minute); err != nil {
 			t.Errorf("another: %v", err)
 		}
 	})
 }
 
-// stalling is a renderer for which documents are read from a store that does not answer.
-type stalling struct {
+// stallingRenderer reads documents from a store that does not answer.
+type stallingRenderer struct {
 	Renderer
-	drawing chan<- struct{} // told of each page
+	drawing chan<- struct{} // gets a value for each page
 	release <-chan struct{}
 }
 
-func (s stalling) Render(ctx context.Context, _ io.ReaderAt, size int64, page, width, height int) (*image.RGBA, error) {
+func (s stallingRenderer) Render(ctx context.Context, _ io.ReaderAt, size int64, page, width, height int) (*image.RGBA, error) {
 	return s.Renderer.Render(ctx, stalled(s), size, page, width, height)
 }
 
-type stalled stalling
+type stalled stallingRenderer
 
 func (s stalled) ReadAt([]byte, int64) (int, error) {
 	select {
@@ -171,13 +171,13 @@ func (s stalled) ReadAt([]byte, int64) (int, error) {
 	return 0, io.ErrUnexpectedEOF
 }
 
-// However many pictures wait, the places of stamps are found, without which no process is created: also on a
-// machine with one processor.
-func TestPicturesLeaveTheRendererToPlaceSearches(t *testing.T) {
+// However many pictures wait, the renderer finds places for visible signatures, which creating a process requires, also
+// with one processor.
+func TestPicturesLeaveAnInstanceForPlaceSearches(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	renderer := newRenderer(t, pdfium.Options{Limit: enoughTime, Wait: time.Minute})
 	drawing, release := make(chan struct{}, 1), make(chan struct{})
-	p := newPictures(stalling{renderer, drawing, release})
+	p := newPictures(stallingRenderer{renderer, drawing, release})
 	var all sync.WaitGroup
 	document := pdftest.Book(make([]pdftest.Leaf, 1))
 	for n := range 10 {
