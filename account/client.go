@@ -37,7 +37,13 @@ func (s *Service) CreateClient(ctx context.Context, accountID, name string, scop
 	if err != nil {
 		return Client{}, "", err
 	}
-	if err := s.tx.InTx(ctx, func(ctx context.Context) error { return s.addClient(ctx, c) }); err != nil {
+	err = s.tx.InTx(ctx, func(ctx context.Context) error {
+		if _, err := s.open(ctx, accountID); err != nil {
+			return err
+		}
+		return s.store.AddClient(ctx, c)
+	})
+	if err != nil {
 		return Client{}, "", storeError("creating the client", err)
 	}
 	return c, secret, nil
@@ -53,9 +59,12 @@ func (s *Service) EnsureClient(ctx context.Context, c Client, secret string) (Cl
 		return Client{}, err
 	}
 	err = s.createOnce(ctx, func(ctx context.Context) error {
+		if _, err := s.open(ctx, c.AccountID); err != nil {
+			return err
+		}
 		existing, err := s.store.Client(ctx, c.ID)
 		if errors.Is(err, storage.ErrNotFound) {
-			return s.addClient(ctx, c)
+			return s.store.AddClient(ctx, c)
 		}
 		if err != nil {
 			return err
@@ -89,17 +98,6 @@ func (s *Service) DeleteClient(ctx context.Context, id string) error {
 	return storeError("deleting the client", err)
 }
 
-func (s *Service) addClient(ctx context.Context, c Client) error {
-	a, err := s.store.Account(ctx, c.AccountID)
-	if err != nil {
-		return err
-	}
-	if !a.ClosedAt.IsZero() {
-		return ErrClosed
-	}
-	return s.store.AddClient(ctx, c)
-}
-
 // newClient checks the values of c and sets its secret and times.
 func newClient(c Client, secret string, now time.Time) (Client, error) {
 	if err := errors.Join(validName(c.Name), validCredential("client id", c.ID), validCredential("client secret", secret)); err != nil {
@@ -124,7 +122,7 @@ func (s *Service) Secrets(ctx context.Context, clientID string) ([]Secret, error
 }
 
 // AddSecret adds a second secret to a client and returns its value, which cannot be read later. The other
-// secret stays valid. Errors: [ErrNotFound], [ErrTwoSecrets].
+// secret stays valid. Errors: [ErrNotFound], [ErrClosed], [ErrTwoSecrets].
 func (s *Service) AddSecret(ctx context.Context, clientID string) (Secret, string, error) {
 	value := newSecret()
 	added := Secret{ID: newSecretID(), Hash: digest(value), CreatedAt: s.now(ctx)}
@@ -142,7 +140,7 @@ func (s *Service) AddSecret(ctx context.Context, clientID string) (Secret, strin
 }
 
 // RemoveSecret removes a secret of a client that has another one, and thereby invalidates the tokens that
-// were issued for it. Errors: [ErrNotFound], [ErrLastSecret].
+// were issued for it. Errors: [ErrNotFound], [ErrClosed], [ErrLastSecret].
 func (s *Service) RemoveSecret(ctx context.Context, clientID, secretID string) error {
 	return s.changeClient(ctx, clientID, func(c *Client) error {
 		i := c.secretIndex(secretID)
@@ -157,9 +155,16 @@ func (s *Service) RemoveSecret(ctx context.Context, clientID, secretID string) e
 	})
 }
 
-// changeClient updates a client in a transaction.
+// changeClient updates a client of an open account in a transaction, which locks the account before the client.
 func (s *Service) changeClient(ctx context.Context, id string, update func(*Client) error) error {
-	err := s.tx.InTx(ctx, func(ctx context.Context) error {
+	found, err := s.store.Client(ctx, id) // its account never changes
+	if err != nil {
+		return storeError("reading the client", err)
+	}
+	err = s.tx.InTx(ctx, func(ctx context.Context) error {
+		if _, err := s.open(ctx, found.AccountID); err != nil {
+			return err
+		}
 		c, err := s.store.Client(ctx, id)
 		if err != nil {
 			return err

@@ -38,7 +38,8 @@ type Terms struct {
 
 // Signed adds the signature of a request to the ledger, unless it is in the ledger already. ordered reports
 // whether the signature was made in a signing process, which is the Portal API; others are of the Signing API.
-// Signed joins the transaction of its context. Error: [ErrNotFound].
+// Signed joins the transaction of its context. It works on a closed account too, where a signature may have been under
+// way. Error: [ErrNotFound].
 func (s *Service) Signed(ctx context.Context, account, request string, ordered bool, at time.Time) error {
 	api := SigningAPI
 	if ordered {
@@ -63,20 +64,25 @@ func (s *Service) Signed(ctx context.Context, account, request string, ordered b
 }
 
 // Stored adds bytes, which may be negative, to the size of the account's documents. It joins the transaction
-// of its context. Error: [ErrNotFound].
+// of its context. It works on a closed account too, whose documents are being deleted. Error: [ErrNotFound].
 func (s *Service) Stored(ctx context.Context, account string, bytes int64) error {
-	return s.change(ctx, account, func(a *Account) { a.Stored += bytes })
+	err := s.tx.InTx(ctx, func(ctx context.Context) error {
+		a, err := s.store.Account(ctx, account)
+		if err != nil {
+			return err
+		}
+		a.Stored += bytes
+		return s.store.UpdateAccount(ctx, a)
+	})
+	return storeError("counting stored bytes", err)
 }
 
 // Terms returns the terms of an account. In a transaction they do not change until it ends. Errors: [ErrNotFound],
 // [ErrClosed].
 func (s *Service) Terms(ctx context.Context, account string) (Terms, error) {
-	a, err := s.Account(ctx, account)
+	a, err := s.open(ctx, account)
 	if err != nil {
-		return Terms{}, err
-	}
-	if !a.ClosedAt.IsZero() {
-		return Terms{}, ErrClosed
+		return Terms{}, storeError("reading the account", err)
 	}
 	return Terms{PaymentMethod: a.PaymentMethod, Free: a.freeSignatures(), Quota: a.Quota - a.Stored}, nil
 }

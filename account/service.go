@@ -107,78 +107,95 @@ func (s *Service) Accounts(ctx context.Context) ([]Account, error) {
 	return list, nil
 }
 
-// SetPaymentMethod records whether the account has a payment method. Error: [ErrNotFound].
+// CheckOpen returns [ErrClosed] if the account is being deleted, and [ErrNotFound] if it does not exist. In a
+// transaction, an account that is open is not closed until the transaction ends: whatever adds a record to an account
+// calls CheckOpen in the same transaction.
+func (s *Service) CheckOpen(ctx context.Context, id string) error {
+	_, err := s.open(ctx, id)
+	return storeError("reading the account", err)
+}
+
+// open returns an account that is not being deleted.
+func (s *Service) open(ctx context.Context, id string) (Account, error) {
+	a, err := s.store.Account(ctx, id)
+	if err == nil && !a.ClosedAt.IsZero() {
+		err = ErrClosed
+	}
+	return a, err
+}
+
+// SetPaymentMethod records whether the account has a payment method. Errors: [ErrNotFound], [ErrClosed].
 func (s *Service) SetPaymentMethod(ctx context.Context, id string, onFile bool) error {
-	return s.change(ctx, id, func(a *Account) { a.PaymentMethod = onFile })
+	return s.set(ctx, id, func(a *Account) { a.PaymentMethod = onFile })
 }
 
 // SetQuota sets the account's document storage in bytes, 0 or more. A document that would take
 // Account.Stored above the quota is refused; documents that are stored already stay. Errors: [ErrInvalid],
-// [ErrNotFound].
+// [ErrNotFound], [ErrClosed].
 func (s *Service) SetQuota(ctx context.Context, id string, bytes int64) error {
 	if bytes < 0 {
 		return fmt.Errorf("%w: the quota is less than 0 bytes", ErrInvalid)
 	}
-	return s.change(ctx, id, func(a *Account) { a.Quota = bytes })
+	return s.set(ctx, id, func(a *Account) { a.Quota = bytes })
 }
 
 // SetAdmins sets the mail addresses that are notified of problems: at most 20 different addresses, without
-// display names. Errors: [ErrInvalid], [ErrNotFound].
+// display names. Errors: [ErrInvalid], [ErrNotFound], [ErrClosed].
 func (s *Service) SetAdmins(ctx context.Context, id string, addresses []string) error {
 	if err := validAddresses(addresses); err != nil {
 		return err
 	}
-	return s.change(ctx, id, func(a *Account) { a.Admins = addresses })
+	return s.set(ctx, id, func(a *Account) { a.Admins = addresses })
 }
 
-// Close begins the deletion of an account. From then on the account gets no new clients and signing processes, and its
-// clients have no secrets, so that all servers refuse their tokens. Calling Close again removes secrets that were
-// added meanwhile. The first call calls onClose, unless nil, in the transaction that closes the account. Error:
+// CloseAccount begins the deletion of an account: from then on nothing is added to it, and its clients have no secrets,
+// so that all servers refuse their tokens. Signatures that are under way are still counted, and documents still
+// deleted. Closing an account again changes nothing. CloseAccount joins the transaction of its context. Error:
 // [ErrNotFound].
-func (s *Service) Close(ctx context.Context, id string, onClose func(ctx context.Context) error) error {
+func (s *Service) CloseAccount(ctx context.Context, id string) error {
 	err := s.tx.InTx(ctx, func(ctx context.Context) error {
 		a, err := s.store.Account(ctx, id)
-		if err != nil || !a.ClosedAt.IsZero() {
+		if err != nil {
 			return err
 		}
-		a.ClosedAt = s.now(ctx)
-		if err := s.store.UpdateAccount(ctx, a); err != nil || onClose == nil {
-			return err
+		if a.ClosedAt.IsZero() {
+			a.ClosedAt = s.now(ctx)
+			if err := s.store.UpdateAccount(ctx, a); err != nil {
+				return err
+			}
 		}
-		return onClose(ctx)
+		return s.removeSecrets(ctx, id)
 	})
-	if err != nil {
-		return storeError("closing the account", err)
-	}
-	clients, err := s.Clients(ctx, id)
+	return storeError("closing the account", err)
+}
+
+// removeSecrets removes all secrets of the account's clients. A server of an earlier version may have added some to an
+// account that was closed.
+func (s *Service) removeSecrets(ctx context.Context, accountID string) error {
+	clients, err := s.store.Clients(ctx, accountID)
 	if err != nil {
 		return err
 	}
-	for _, client := range clients {
-		if err := s.removeSecrets(ctx, client.ID); err != nil && err != ErrNotFound {
+	for _, listed := range clients {
+		c, err := s.store.Client(ctx, listed.ID)
+		if errors.Is(err, storage.ErrNotFound) || err == nil && len(c.Secrets) == 0 {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		c.Secrets = nil
+		if err := s.store.UpdateClient(ctx, c); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// removeSecrets removes all secrets of a client.
-func (s *Service) removeSecrets(ctx context.Context, clientID string) error {
+// set changes the settings of an account that is open.
+func (s *Service) set(ctx context.Context, id string, update func(*Account)) error {
 	err := s.tx.InTx(ctx, func(ctx context.Context) error {
-		c, err := s.store.Client(ctx, clientID)
-		if err != nil || len(c.Secrets) == 0 {
-			return err
-		}
-		c.Secrets = nil
-		return s.store.UpdateClient(ctx, c)
-	})
-	return storeError("closing a client", err)
-}
-
-// change updates an account in a transaction.
-func (s *Service) change(ctx context.Context, id string, update func(*Account)) error {
-	err := s.tx.InTx(ctx, func(ctx context.Context) error {
-		a, err := s.store.Account(ctx, id)
+		a, err := s.open(ctx, id)
 		if err != nil {
 			return err
 		}

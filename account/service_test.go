@@ -14,6 +14,7 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
+	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
 	"github.com/innsigli/innsigli/storage/postgres"
 )
@@ -172,7 +173,8 @@ func TestUnknownAccountOrClient(t *testing.T) {
 			"AddSecret":        added,
 			"Secrets":          listed,
 			"RemoveSecret":     f.RemoveSecret(f.Context(), "unknown", account.FirstSecret),
-			"Close":            f.Close(f.Context(), uuid.NewString(), nil),
+			"CloseAccount":     f.CloseAccount(f.Context(), uuid.NewString()),
+			"CheckOpen":        f.CheckOpen(f.Context(), uuid.NewString()),
 			"Signed":           f.Signed(f.Context(), uuid.NewString(), "request", true, time.Now()),
 			"Stored":           f.Stored(f.Context(), uuid.NewString(), 1),
 			"Terms":            terms,
@@ -287,42 +289,110 @@ func TestEnsureAccount(t *testing.T) {
 	})
 }
 
-// A closed account has no valid tokens, and gets no new clients and no terms. Closing it again removes secrets that
-// were added meanwhile.
-func TestClose(t *testing.T) {
+// A closed account has no valid tokens and takes nothing new. What belongs to signatures that were under way goes on.
+func TestCloseAccount(t *testing.T) {
 	bubble(t, func(f fixture) {
 		c, secret := f.client()
-		token, calls := f.issue(c, secret).Value, 0
-		onClose := func(context.Context) error { calls++; return nil }
-		refused := errors.New("refused")
-		if err := f.Close(f.Context(), c.AccountID, func(context.Context) error { return refused }); !errors.Is(err, refused) {
-			f.Errorf("Close: %v", err)
-		}
-		f.accepts(token)
+		token := f.issue(c, secret).Value
 		for range 2 {
-			if err := f.Close(f.Context(), c.AccountID, onClose); err != nil {
+			if err := f.CloseAccount(f.Context(), c.AccountID); err != nil {
 				f.Error(err)
 			}
-			f.refuses(token)
-			if _, err := f.Issue(f.Context(), c.ID, secret, nil); !errors.Is(err, account.ErrInvalidClient) {
-				f.Errorf("Issue: %v", err)
-			}
-			_, added := f.addSecret(c)
-			token, secret = f.issue(c, added).Value, added
-		}
-		if err := f.Close(f.Context(), c.AccountID, nil); err != nil || calls != 1 {
-			f.Errorf("Close: %v after %d calls", err, calls)
 		}
 		f.refuses(token)
+		if list, err := f.Secrets(f.Context(), c.ID); err != nil || len(list) != 0 {
+			f.Errorf("secrets: %v, %v", list, err)
+		}
+		if _, err := f.Issue(f.Context(), c.ID, secret, nil); !errors.Is(err, account.ErrInvalidClient) {
+			f.Errorf("Issue: %v", err)
+		}
 		_, _, created := f.CreateClient(f.Context(), c.AccountID, "client", nil)
+		_, ensured := f.EnsureClient(f.Context(), account.Client{ID: c.ID, AccountID: c.AccountID, Name: "client"}, secret)
+		_, _, added := f.AddSecret(f.Context(), c.ID)
 		_, terms := f.Terms(f.Context(), c.AccountID)
-		for name, err := range map[string]error{"CreateClient": created, "Terms": terms} {
+		for name, err := range map[string]error{
+			"CreateClient": created, "EnsureClient": ensured, "AddSecret": added, "Terms": terms,
+			"CheckOpen":        f.CheckOpen(f.Context(), c.AccountID),
+			"SetPaymentMethod": f.SetPaymentMethod(f.Context(), c.AccountID, true),
+			"SetQuota":         f.SetQuota(f.Context(), c.AccountID, 1),
+			"SetAdmins":        f.SetAdmins(f.Context(), c.AccountID, nil),
+		} {
 			if !errors.Is(err, account.ErrClosed) {
 				f.Errorf("%s: %v", name, err)
 			}
 		}
-		if a, err := f.Account(f.Context(), c.AccountID); err != nil || !a.ClosedAt.Equal(time.Now()) {
-			f.Errorf("%v, closed at %v", err, a.ClosedAt)
+		if err := errors.Join(f.Signed(f.Context(), c.AccountID, "request", true, time.Now()), f.Stored(f.Context(), c.AccountID, 1)); err != nil {
+			f.Error(err)
+		}
+		a, err := f.Account(f.Context(), c.AccountID)
+		if err != nil || !a.ClosedAt.Equal(time.Now()) || a.Signatures != 1 || a.Stored != 1 {
+			f.Errorf("%+v, %v", a, err)
+		}
+	})
+}
+
+// closing is a transactor that closes an account before the first transaction, as another server may between the check of
+// a client's secret and what is stored for the client.
+type closing struct {
+	storage.Transactor
+	close func(context.Context) error
+}
+
+func (c *closing) InTx(ctx context.Context, fn func(context.Context) error) error {
+	if first := c.close; first != nil {
+		c.close = nil
+		if err := first(ctx); err != nil {
+			return err
+		}
+	}
+	return c.Transactor.InTx(ctx, fn)
+}
+
+// A token or a secret that is on its way while the account is closed or deleted is not stored.
+func TestCloseAccountMeanwhile(t *testing.T) {
+	bubble(t, func(f fixture) {
+		remove := func(id string) error {
+			return f.db.InTx(f.Context(), func(ctx context.Context) error { return f.db.Accounts().DeleteAccount(ctx, id) })
+		}
+		for name, test := range map[string]struct {
+			end    func(id string) error
+			secret error
+		}{
+			"closed":  {func(id string) error { return f.CloseAccount(f.Context(), id) }, account.ErrClosed},
+			"deleted": {remove, account.ErrNotFound},
+		} {
+			c, secret := f.client()
+			end := func(context.Context) error { return test.end(c.AccountID) }
+			_, err := account.New(f.db.Accounts(), &closing{f.db, end}, account.Options{}).Issue(f.Context(), c.ID, secret, nil)
+			if !errors.Is(err, account.ErrInvalidClient) {
+				f.Errorf("%s: Issue: %v", name, err)
+			}
+			for token, err := range f.db.AllTokens(f.Context()) {
+				f.Errorf("%s: a token of client %s is stored, %v", name, token.ClientID, err)
+			}
+			c, _ = f.client()
+			if _, _, err := account.New(f.db.Accounts(), &closing{f.db, end}, account.Options{}).AddSecret(f.Context(), c.ID); !errors.Is(err, test.secret) {
+				f.Errorf("%s: AddSecret: %v", name, err)
+			}
+		}
+	})
+}
+
+// An account that is closed by a server of an earlier version may have got a secret since. Closing it again removes that.
+func TestCloseAccountAgain(t *testing.T) {
+	bubble(t, func(f fixture) {
+		c, _ := f.client()
+		if err := f.CloseAccount(f.Context(), c.AccountID); err != nil {
+			f.Fatal(err)
+		}
+		if err := f.db.InTx(f.Context(), func(ctx context.Context) error { return f.db.Accounts().UpdateClient(ctx, c) }); err != nil {
+			f.Fatal(err)
+		}
+		if err := f.CloseAccount(f.Context(), c.AccountID); err != nil {
+			f.Fatal(err)
+		}
+		if list, err := f.Secrets(f.Context(), c.ID); err != nil || len(list) != 0 {
+			f.Errorf("secrets: %v, %v", list, err)
 		}
 	})
 }

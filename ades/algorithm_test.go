@@ -184,10 +184,7 @@ func signMessage(t *testing.T, key crypto.Signer, a Algorithm) (d Digest, value 
 
 func newRSAKey(t *testing.T) *rsa.PrivateKey {
 	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := certtest.NewRSAKey(t, 2048)
 	return key
 }
 

@@ -36,27 +36,35 @@ type Store interface {
 // Service implements the rules of busy signals on top of a [Store]. Its methods may be called from several
 // goroutines.
 type Service struct {
-	store Store
-	tx    storage.Transactor
-	clock storage.Clock
+	store   Store
+	tx      storage.Transactor
+	options Options
 }
 
 // Options configure a [Service]; the zero value is valid.
 type Options struct {
 	// Now returns the time; nil is the machine's clock.
 	Now storage.Clock
+	// CheckAccount returns an error if an account takes no new signals, which Create returns. It is called in the
+	// transaction that stores a signal. nil: all accounts take signals.
+	CheckAccount func(ctx context.Context, account string) error
 }
 
 // New returns a service that keeps its signals in store and writes them in transactions of tx.
 func New(store Store, tx storage.Transactor, o Options) *Service {
-	return &Service{store: store, tx: tx, clock: o.Now}
+	return &Service{store: store, tx: tx, options: o}
 }
 
-// Create creates a signal of the account and returns its id.
+// Create creates a signal of the account and returns its id. Its error wraps that of [Options].CheckAccount.
 func (s *Service) Create(ctx context.Context, account string) (string, error) {
 	now := s.now(ctx)
 	signal := Signal{ID: uuid.NewString(), Account: account, CreatedAt: now, UsedAt: now}
 	err := s.tx.InTx(ctx, func(ctx context.Context) error {
+		if check := s.options.CheckAccount; check != nil {
+			if err := check(ctx, account); err != nil {
+				return err
+			}
+		}
 		return s.store.AddSignal(ctx, signal)
 	})
 	if err != nil {
@@ -120,4 +128,4 @@ func (s *Service) Sweep(ctx context.Context) (swept int, err error) {
 	return swept, nil
 }
 
-func (s *Service) now(ctx context.Context) time.Time { return s.clock.Now(ctx) }
+func (s *Service) now(ctx context.Context) time.Time { return s.options.Now.Now(ctx) }

@@ -51,6 +51,16 @@ func checkBody(r *http.Request, limit int64) error {
 	return nil
 }
 
+// limitBody has the body of a request end with an error behind limit bytes. It refuses the request at once when the client says
+// that there are more (spec 1.6).
+func limitBody(w http.ResponseWriter, r *http.Request, limit int64) error {
+	if r.ContentLength > limit {
+		return &tooLarge
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, limit)
+	return nil
+}
+
 // readLimited reads a JSON body of at most limit bytes.
 func readLimited(w http.ResponseWriter, body io.ReadCloser, limit int64, o jsonbody.Options) (*jsonbody.Object, error) {
 	return jsonbody.Read(wholeBody{http.MaxBytesReader(w, body, limit)}, o)

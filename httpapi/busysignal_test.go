@@ -41,6 +41,22 @@ func pair(t *testing.T, s *server) (c *client, first, second fields) {
 	return c, startBody(idpSim).with(signal).with(fields{"signer.phone": "111"}), startBody(idpSim).with(signal).with(fields{"signer.phone": "222"})
 }
 
+// An account that is closed between the check of the token and what is stored for it gets what a token gets that is not valid.
+func TestAccountIsClosedMeanwhile(t *testing.T) {
+	t.Parallel()
+	s := start(t, wiring{})
+	c := s.signer(t)
+	for _, closed := range []error{account.ErrClosed, account.ErrNotFound} {
+		s.store.fail(&storeFailure{err: closed})
+		a := c.call(http.MethodPost, "/api/v1/signing/busy-signal", nil)
+		s.store.fail(nil)
+		c.wantProblem(a, http.StatusUnauthorized, "Unauthorized")
+		if got, want := a.header.Get("WWW-Authenticate"), `Bearer realm="innsigli", error="invalid_token"`; got != want {
+			t.Errorf("%v: WWW-Authenticate %q, want %q", closed, got, want)
+		}
+	}
+}
+
 // spec 1.1 and 3.11.
 func TestBusySignalIsCreated(t *testing.T) {
 	t.Parallel()

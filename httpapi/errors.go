@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/httpapi/internal/jsonbody"
@@ -107,6 +108,8 @@ func toProblem(err error) (problem, bool) {
 	switch {
 	case errors.As(err, &p):
 		return *p, true
+	case errors.Is(err, account.ErrClosed), errors.Is(err, account.ErrNotFound): // the caller's account is being deleted
+		return badToken, true
 	case errors.As(err, &maxBytes):
 		return tooLarge, true
 	case errors.As(err, &syntax):
@@ -147,6 +150,9 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	if seconds, waits := retryAfter[p.Title]; waits && w.Header().Get("Retry-After") == "" {
 		w.Header().Set("Retry-After", seconds)
+	}
+	if p.Status == http.StatusUnauthorized && w.Header().Get("WWW-Authenticate") == "" {
+		challenge(w, `, error="invalid_token"`)
 	}
 	if p.Status == http.StatusRequestEntityTooLarge && r.ContentLength < 0 { // else at once: spec 1.6
 		drain(r.Body)

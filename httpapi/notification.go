@@ -16,7 +16,9 @@ const maxNotification = 16 << 10
 // notified answers 204 to news that somebody waits for (CIBA Core 1.0 10.2). Who does not
 // know the conversation's secret is told what is said of one that does not exist.
 func (a *api) notified(w http.ResponseWriter, r *http.Request) error {
-	r.Body = http.MaxBytesReader(w, r.Body, maxNotification)
+	if err := limitBody(w, r, maxNotification); err != nil {
+		return err
+	}
 	key, authentic, err := a.Notifier.Notification(r)
 	if tooLong := new(http.MaxBytesError); errors.As(err, &tooLong) {
 		return &tooLarge

@@ -58,7 +58,9 @@ func readParameters(w http.ResponseWriter, r *http.Request, names ...string) (pa
 	if slices.ContainsFunc(names, query.Has) {
 		return nil, &oauthError{Code: "invalid_request", Description: "Parameters belong into the body, not into the address."}
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxParameters)
+	if err := limitBody(w, r, maxParameters); err != nil {
+		return nil, err
+	}
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/x-www-form-urlencoded" {
 		return readJSONParameters(r, names)
 	}

@@ -133,6 +133,8 @@ func TestTooLargeIsSaidAtOnce(t *testing.T) {
 		"31 MiB, Expect":            {"/api/v1/signing", "Expect: 100-continue\r\n", 31 * mebibyte},
 		"a byte more":               {"/api/v1/signing", "", 30*mebibyte + 1},
 		"a byte more for a process": {processes, "", 30*mebibyte + 1},
+		"1 MiB for a token":         {"/api/v1/auth/token", "", mebibyte},
+		"1 MiB to revoke a token":   {"/api/v1/auth/revoke", "", mebibyte},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn, err := c.dial(t.Context(), "tcp", strings.TrimPrefix(c.url, "http://"))

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
@@ -40,7 +41,7 @@ func inField(t *testing.T, p person, entries string, rect [4]int, appearance []b
 // TestAppearanceIsUpright draws an appearance in a field on a page that is displayed rotated. It is upright, in its
 // proportions, and in the middle of the field, from (100, 500) to (300, 600) on an A4 page (ISO 32000-2 12.5.5).
 func TestAppearanceIsUpright(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	for name, appearance := range quarters() {
 		for rotate, want := range map[int]image.Rectangle{
 			0:   image.Rect(100, 242, 300, 342),
@@ -63,7 +64,7 @@ func TestAppearanceIsUpright(t *testing.T) {
 // the left and 30 from the top.
 func TestVisibleIsUpright(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	appearances := quarters()
 	pageBoxes := []struct {
 		entries string
@@ -118,7 +119,7 @@ func checkDisplayed(t *testing.T, file []byte, turned bool, unit int) {
 
 // TestVisibleOnItsPage signs on a page that is not rotated, after a first page that is.
 func TestVisibleOnItsPage(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	b := pdftest.Build(pdftest.Options{Kind: pdftest.Stream, Pages: 3, Page: "/Rotate 90"})
 	rect := pades.Rect{LLX: 100, LLY: 500, URX: 300, URY: 600}
 	b = signedWith(t, b, p, pades.Options{Visible: &pades.Visible{Page: 3, Rect: rect, Appearance: quarters()["plain"]}})
@@ -133,7 +134,7 @@ func TestVisibleOnItsPage(t *testing.T) {
 // TestAppearanceLooksLikeItsPage draws pages with fonts, images, patterns, shadings, groups and masks in fields of
 // their size. The field looks as the page does.
 func TestAppearanceLooksLikeItsPage(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	folder := testenv.Corpus(t, "pdf")
 	for _, name := range []string{
 		"ArabicCIDTrueType", "ContentStreamNoCycleType3insideType3", "ShowText-ShadingPattern", "TrueType_without_cmap",
@@ -155,7 +156,7 @@ func TestAppearanceLooksLikeItsPage(t *testing.T) {
 
 // TestAppearanceRefused draws files that are not a PDF of one page that can be drawn anywhere.
 func TestAppearanceRefused(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	refuse := func(name string, appearance []byte) {
 		t.Run(name, func(t *testing.T) {
 			v := at(1, 100, 100)
@@ -189,7 +190,7 @@ func TestAppearanceRefused(t *testing.T) {
 // TestFieldThatIsTooLarge signs a field with a rectangle that is too large. This is a fault of the document, not of the
 // appearance.
 func TestFieldThatIsTooLarge(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	for _, height := range []string{"40000", "1" + strings.Repeat("0", 300)} {
 		b := pdftest.Build(pdftest.Options{
 			Catalog: "/AcroForm << /Fields [100 0 R] >>", Page: "/Annots [100 0 R]",

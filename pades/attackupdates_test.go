@@ -8,6 +8,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/internal/test/validators"
@@ -172,7 +173,7 @@ func isExtended(t *testing.T, b []byte, ca *sandboxca.Authority) bool {
 // with VRI and without, and renewed.
 func TestExtended(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	s := p.ca.Sources(nil)
 	check := func(t *testing.T, b []byte) {
 		for _, level := range []ades.Level{ades.LT, ades.LTA} {
@@ -204,7 +205,7 @@ func TestExtended(t *testing.T) {
 // A field lock (FieldMDP) and usage rights (UR3) refer to the catalog, to which validation data is added.
 func TestExtendedBesideReferencesToTheCatalog(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	rights := pdftest.Build(pdftest.Options{Catalog: "/Perms << /UR3 << /Type /Sig /Filter /Adobe.PPKLite /Reference [<< /TransformMethod /UR3 /Data 1 0 R >>] >> >>"})
 	for name, signed := range map[string][]byte{
 		"lock of all fields": sign(t, pdftest.Build(lockedForm("<< /Type /SigFieldLock /Action /All >>")), p, pades.Options{Field: "First"}),
@@ -221,7 +222,7 @@ func TestExtendedBesideReferencesToTheCatalog(t *testing.T) {
 
 // EU DSS and pyHanko add validation data, and their producer to the metadata.
 func TestExtendedByOthers(t *testing.T) {
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	options := foreignOptions(t, ca, p256(t))
 	check := func(name string, all []validators.SignedFile) {
 		for _, f := range all {
@@ -252,7 +253,7 @@ func TestExtendedTooLarge(t *testing.T) {
 	for i := range arrays {
 		o.Objects = append(o.Objects, "["+references(1000+length*i, length)+"]")
 	}
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	if isExtended(t, signLevel(t, pdftest.Build(o), p, ades.LT), p.ca) {
 		t.Error("extended")
 	}

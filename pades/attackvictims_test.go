@@ -11,6 +11,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
 	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
@@ -27,8 +28,8 @@ type fixture struct {
 }
 
 func newFixture(t *testing.T) *fixture {
-	ca := newAuthority(t)
-	return &fixture{t, ca, newPerson(t, ca, p256(t)), newPerson(t, newAuthority(t), p256(t)), 0, new(sync.Map)}
+	ca := catest.New(t)
+	return &fixture{t, ca, newPerson(t, ca, p256(t)), newPerson(t, catest.New(t), p256(t)), 0, new(sync.Map)}
 }
 
 // in is the fixture for a subtest.

@@ -18,17 +18,18 @@ import (
 	"testing"
 	"time"
 
-	rfc6960 "golang.org/x/crypto/ocsp"
-
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pki/cms"
 	"github.com/innsigli/innsigli/internal/pki/ocsp"
 	"github.com/innsigli/innsigli/internal/pki/tsp"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/internal/test/validators"
 	"github.com/innsigli/innsigli/pades"
 	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
+	rfc6960 "golang.org/x/crypto/ocsp"
 )
 
 // benchFiles returns a long file of few objects, files of many objects, and one that is too long for memory.
@@ -153,7 +154,7 @@ func writer(b *testing.B) func(appended []byte) {
 // BenchmarkSign signs files. It reports the time as a multiple of the least that has to be done: hashing the file
 // once, one signature, and writing the appended bytes.
 func BenchmarkSign(b *testing.B) {
-	p := newPerson(b, newAuthority(b), rsaKey(b, 3072))
+	p := newPerson(b, catest.New(b), certtest.NewRSAKey(b, 3072))
 	for name, doc := range benchFiles() {
 		b.Run(name, func(b *testing.B) {
 			hash, write := hashed(b, doc), writer(b)
@@ -184,7 +185,7 @@ func BenchmarkSign(b *testing.B) {
 
 // BenchmarkPyHanko has pyHanko sign the same files: "s-each" is the median for one, without the start of Python.
 func BenchmarkPyHanko(b *testing.B) {
-	p := newPerson(b, newAuthority(b), rsaKey(b, 3072))
+	p := newPerson(b, catest.New(b), certtest.NewRSAKey(b, 3072))
 	key, cert := writeKey(b, p)
 	for name, doc := range benchFiles() {
 		b.Run(name, func(b *testing.B) {
@@ -218,7 +219,7 @@ func writeDocument(t testing.TB, name string, doc pades.Document) (path string) 
 
 // TestSigningTakesLittleMemory signs files that are read through a window and never copied.
 func TestSigningTakesLittleMemory(t *testing.T) {
-	p := newPerson(t, newAuthority(t), rsaKey(t, 3072))
+	p := newPerson(t, catest.New(t), certtest.NewRSAKey(t, 3072))
 	files := benchFiles()
 	for name, most := range map[string]uint64{"22MB": 4 << 20, "1GB": 4 << 20, "table": 12 << 20, "streams": 12 << 20} {
 		n := testenv.Allocated(func() {
@@ -238,7 +239,7 @@ func TestSigningTakesLittleMemory(t *testing.T) {
 // in its responses and in the certificates that they are about, and writing the appended bytes. The authority answers
 // within the process. Each round has a new signer.
 func BenchmarkLevels(b *testing.B) {
-	p := newPerson(b, newAuthority(b), rsaKey(b, 3072))
+	p := newPerson(b, catest.New(b), certtest.NewRSAKey(b, 3072))
 	for _, level := range []ades.Level{ades.LT, ades.LTA} {
 		for name, doc := range levelBenchFiles() {
 			b.Run(level.String()+"/"+name, func(b *testing.B) { benchmarkLevel(b, p, doc, level) })
@@ -387,7 +388,7 @@ func BenchmarkDSSLevels(b *testing.B) { benchmarkForeign(b, validators.DSSSign) 
 func BenchmarkPyHankoLevels(b *testing.B) { benchmarkForeign(b, validators.PyHankoSign) }
 
 func benchmarkForeign(b *testing.B, sign foreignSigner) {
-	options := foreignOptions(b, newAuthority(b), rsaKey(b, 3072))
+	options := foreignOptions(b, catest.New(b), certtest.NewRSAKey(b, 3072))
 	options.Runs = 5
 	for _, level := range []ades.Level{ades.LT, ades.LTA} {
 		options.Level = level.String()
@@ -403,7 +404,7 @@ func benchmarkForeign(b *testing.B, sign foreignSigner) {
 // TestExtendingTakesLittleMemory extends documents of 100 KB and 22 MB to LTA. The longer one takes one buffer more,
 // and nothing in proportion to its length.
 func TestExtendingTakesLittleMemory(t *testing.T) {
-	p := newPerson(t, newAuthority(t), rsaKey(t, 3072))
+	p := newPerson(t, catest.New(t), certtest.NewRSAKey(t, 3072))
 	files := levelBenchFiles()
 	allocated := func(name string) int64 {
 		n := testenv.Allocated(func() { signAndExtend(t, p, files[name], ades.LTA, p.ca.Sources(nil)) })
@@ -456,7 +457,7 @@ func worked(t testing.TB, p person, kind pdftest.Kind, payload int) []byte {
 // TestVerifyingReadsLittle verifies a document with 20 signatures and 50 revisions. It is read three times at most, and
 // 20 MB are allocated at most.
 func TestVerifyingReadsLittle(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	for _, kind := range pdftest.Kinds {
 		b := worked(t, p, kind, 22_000_000)
 		source := &counted{ReaderAt: bytes.NewReader(b)}
@@ -483,7 +484,7 @@ func TestVerifyingReadsLittle(t *testing.T) {
 
 // BenchmarkVerify verifies the same document. It reports the time as a multiple of that of hashing the document once.
 func BenchmarkVerify(b *testing.B) {
-	p := newPerson(b, newAuthority(b), p256(b))
+	p := newPerson(b, catest.New(b), p256(b))
 	for _, kind := range pdftest.Kinds {
 		b.Run(string(kind), func(b *testing.B) {
 			doc := document(worked(b, p, kind, 22_000_000))
@@ -508,7 +509,7 @@ func BenchmarkVerify(b *testing.B) {
 // TestBombs verifies documents that are made to take much memory or time. None passes, and what is read and allocated
 // is bounded. BenchmarkBombs measures time and memory.
 func TestBombs(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	for _, b := range bombs(t, p, 5) {
 		source := &counted{ReaderAt: bytes.NewReader(b.bytes)}
 		allocated := testenv.Allocated(func() {
@@ -527,7 +528,7 @@ func TestBombs(t *testing.T) {
 
 // BenchmarkBombs verifies whole bombs. A document of 1 MB takes at most five seconds to verify, and 200 MB.
 func BenchmarkBombs(b *testing.B) {
-	p := newPerson(b, newAuthority(b), p256(b))
+	p := newPerson(b, catest.New(b), p256(b))
 	for _, bomb := range bombs(b, p, 1) {
 		b.Run(bomb.name, func(b *testing.B) {
 			if len(bomb.bytes) > mostOfABomb {

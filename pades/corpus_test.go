@@ -13,18 +13,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdfcpu/pdfcpu/pkg/api"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
-
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/internal/test/pdflint"
 	"github.com/innsigli/innsigli/internal/test/validators"
 	"github.com/innsigli/innsigli/pades"
+	"github.com/pdfcpu/pdfcpu/pkg/api"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 )
 
 // --- files that are not signed ---------------------------------------------------------
@@ -63,7 +63,7 @@ var unlikeMost = map[string]error{
 // otherwise a sample is tried.
 func TestCorpus(t *testing.T) {
 	judges := newJudges(t)
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	tried := corpusFiles(t)
 	t.Run("files", func(t *testing.T) {
 		for _, f := range tried {
@@ -229,7 +229,7 @@ func TestJudgesFindHarm(t *testing.T) {
 			"<< /Title (Chapter) /Parent 101 0 R /Dest [10 0 R /Fit] >>",
 		},
 	})
-	signed := sign(t, original, newPerson(t, newAuthority(t), p256(t)), pades.Options{})
+	signed := sign(t, original, newPerson(t, catest.New(t), p256(t)), pades.Options{})
 	last := bytes.LastIndex(signed, []byte("startxref\n"))
 	for _, test := range []struct {
 		name, judge string
@@ -396,7 +396,7 @@ var resignSample = map[string]error{
 // files pyHanko cannot analyse when any revision follows: these it refuses also with the control, an update that
 // changes nothing. INNSIGLI_FULL=1 tries all files and writes a table.
 func TestSignedCorpusStaysValid(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	var files []*resignedFile
 	for _, name := range resignNames(t) {
 		files = append(files, resign(t, name, p))

@@ -18,6 +18,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/internal/test/validators"
@@ -35,7 +36,7 @@ var corpusLevels = []ades.Level{ades.B, ades.LT, ades.LTA}
 func TestCorpusLevels(t *testing.T) {
 	testenv.Slow(t, "foreign files are signed at each level")
 	testenv.Tool(t, "pyhanko/bin/python")
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	files := leveledFiles(t)
 	for batch := range slices.Chunk(files, 20) {
 		folder := t.TempDir()

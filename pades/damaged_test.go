@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
 )
@@ -14,7 +15,7 @@ import (
 // Only a broken cross-reference of an unsigned document is rebuilt: other readers would not follow the new one. An
 // object that cannot be read may be a signature, whose lock is unknown then.
 func TestPrepareOfDamagedDocuments(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	plain := pdftest.Build(pdftest.Options{})
 	wrongOffset := func(b []byte) []byte {
 		return bytes.ReplaceAll(b, []byte("startxref\n"), []byte("startxref\n1"))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
 )
@@ -20,7 +21,7 @@ import (
 // 32000-2 table 262). Entries stay when another signature is added.
 func TestVRI(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	ca.SetBaseURL("http://sandbox.example")
 	if _, err := ca.Renew(time.Now()); err != nil {
 		t.Fatal(err)
@@ -62,7 +63,7 @@ func TestVRI(t *testing.T) {
 // TestPrepareChecksTheStore signs documents with a DSS dictionary that cannot be extended. They are refused before the
 // signer signs, unless the level needs no validation data.
 func TestPrepareChecksTheStore(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	for _, store := range []string{"1", "<< /Certs 1 >>"} {
 		b := pdftest.Build(pdftest.Options{Catalog: "/DSS " + store})
 		for level := ades.B; level <= ades.LTA; level++ {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/internal/test/validators"
@@ -52,7 +53,7 @@ func formToEncrypt(kind pdftest.Kind) []byte {
 // existing one, with an appearance.
 func TestEncryptedDocuments(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	folder := t.TempDir()
 	var paths []string
 	for name, arguments := range encryptions {
@@ -135,7 +136,7 @@ func drawn(t *testing.T, content []byte) []byte {
 // TestPermissionsOfEncryptedDocuments signs documents whose author restricts changes (ISO 32000-2 table 22). A new field
 // needs bits 4 and 6; an existing field needs bit 6 or, from revision 3 on, bit 9.
 func TestPermissionsOfEncryptedDocuments(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	for name, test := range map[string]struct {
 		user      string
 		arguments []string

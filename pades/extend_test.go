@@ -13,6 +13,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/test/adestest"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/internal/test/pdflint"
@@ -23,7 +24,7 @@ import (
 // PDF/A-1 requires an appearance of every field (ISO 19005-1 6.9). Elsewhere the field of a
 // document timestamp has none (ISO 32000-2 12.8.5), whatever the version.
 func TestTimestampFieldHasNoAppearance(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	ordinary := bytes.Replace(pdftest.Build(pdftest.Options{}), []byte("%PDF-1.7"), []byte("%PDF-1.4"), 1)
 	for name, test := range map[string]struct {
 		document []byte
@@ -59,7 +60,7 @@ func TestDocumentWithARevision(t *testing.T) {
 // is intact.
 func TestSignFromRevision(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	b := pdftest.Build(pdftest.Options{})
 	for _, level := range adestest.Levels {
 		r, err := pades.Sign(t.Context(), document(b), p.key, p.signer, pades.Options{Level: level}, p.ca.Sources(nil))
@@ -81,7 +82,7 @@ func TestSignFromRevision(t *testing.T) {
 // A timestamp token that is longer than the space in the signature is no reason to sign again: the
 // document gets a document timestamp, which has the space that it needs (EN 319 142-1 6.3).
 func TestTokenLongerThanItsPlace(t *testing.T) {
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	p, s, b := newPerson(t, ca, p256(t)), ca.Sources(nil), pdftest.Build(pdftest.Options{})
 	long := pkix.Extension{Id: asn1.ObjectIdentifier{1, 2, 3, 4}, Value: bytes.Repeat([]byte{4, 0}, 10_000)}
 	s.Time = adestest.NewTimestampUnit(t, ca, time.Now, long)

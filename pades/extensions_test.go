@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/innsigli/innsigli/internal/pdf"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
 )
@@ -15,7 +15,7 @@ import (
 // The signer declares ETSI's developer extension in files of PDF 1.7, and in no other version (ISO
 // 32000-2 7.12, EN 319 142-1).
 func TestExtensions(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	const declared = "<< /ESIC << /Type /DeveloperExtensions /BaseVersion /1.7 /ExtensionLevel 2 >> >>"
 	const adobe = "/ADBE << /BaseVersion /1.7 /ExtensionLevel 8 >>"
 	tests := []struct {
@@ -87,7 +87,7 @@ func resolved(t *testing.T, file *pdf.File, o pdf.Object) pdf.Object {
 
 // A further signature does not declare the extension: it would change a signed catalog.
 func TestExtensionsOfSignedDocumentStay(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	b := pdftest.Build(pdftest.Options{Catalog: "/Version /1.6"})
 	b = bytes.Replace(b, []byte("%PDF-1.7"), []byte("%PDF-1.6"), 1)
 	once := sign(t, b, p, pades.Options{})

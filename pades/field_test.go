@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/internal/pdf"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
@@ -18,7 +19,7 @@ import (
 // TestNewField adds a signature field to forms of all shapes. What they had stays, and the new field is the last one
 // of the form and of the page.
 func TestNewField(t *testing.T) {
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	const field = "<< /FT /Tx /T (Signature1) /V (kept) /Type /Annot /Subtype /Widget /Rect [10 10 20 20] /P 10 0 R >>"
 	for _, row := range []struct {
 		name, catalog, page, want string
@@ -76,7 +77,7 @@ func checkAdded(t *testing.T, before, after *pdf.File, name string) {
 // TestMissingObjectsStayNull has references to objects that do not exist. They are null, and their numbers are not
 // used for new objects.
 func TestMissingObjectsStayNull(t *testing.T) {
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	b := pdftest.Build(pdftest.Options{Catalog: "/Outlines 11 0 R", Page: "/Annots [12 0 R]", Trailer: "/Info 13 0 R"})
 	signed := sign(t, b, newPerson(t, ca, p256(t)), pades.Options{})
 	for _, num := range []uint32{11, 12, 13} {
@@ -142,7 +143,7 @@ var fieldShapes = []struct {
 // TestSignIntoNamedField signs a field that the document has. The signature is its value (ISO 32000-2 12.7.5.5), and
 // its other entries and those of its widgets stay.
 func TestSignIntoNamedField(t *testing.T) {
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	var cases []signedCase
 	for i, shape := range fieldShapes {
 		for k, kind := range pdftest.Kinds {
@@ -231,7 +232,7 @@ func addPyHankoFields(t *testing.T, b []byte, fields ...pyHankoField) []byte {
 
 // TestSignIntoForeignFields signs fields that pyHanko added, one after another.
 func TestSignIntoForeignFields(t *testing.T) {
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	var cases []signedCase
 	for _, kind := range pdftest.Kinds {
 		b := addPyHankoFields(t, pdftest.Build(pdftest.Options{Kind: kind, Pages: 2}),
@@ -253,7 +254,7 @@ func TestSignIntoForeignFields(t *testing.T) {
 // TestFieldAppearance draws an appearance in the widget of a field. It is upright on a page that is displayed rotated,
 // also if the widget does not name its page.
 func TestFieldAppearance(t *testing.T) {
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	p := newPerson(t, ca, p256(t))
 	appearance := pdftest.Build(pdftest.Options{Page: "/MediaBox [0 0 100 50]"})
 	var cases []signedCase
@@ -286,7 +287,7 @@ func TestFieldAppearance(t *testing.T) {
 
 // TestFieldThatCannotBeSigned names a field that is not an empty signature field, or not the only one of its name.
 func TestFieldThatCannotBeSigned(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	const widget = "/Type /Annot /Subtype /Widget /Rect [0 0 9 9]"
 	tests := map[string]struct {
 		objects []string // the first is the one in Fields

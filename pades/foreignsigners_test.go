@@ -14,8 +14,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/innsigli/innsigli/ades"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/internal/test/validators"
@@ -26,8 +27,8 @@ import (
 // Signatures by other programs get the verdicts of EU DSS, and a flipped bit is found.
 func TestForeignSigners(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
-	files := foreignSignatures(t, foreignOptions(t, ca, rsaKey(t, 2048)))
+	ca := catest.New(t)
+	files := foreignSignatures(t, foreignOptions(t, ca, certtest.NewRSAKey(t, 2048)))
 	t.Run("verdicts", func(t *testing.T) { checkVerdicts(t, ca, files) })
 	for _, f := range files {
 		t.Run(f.name, func(t *testing.T) {

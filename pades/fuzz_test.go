@@ -15,6 +15,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/internal/test/pdflint"
@@ -47,7 +48,7 @@ func signFuzzed(t *testing.T, b []byte, p person, o pades.Options, further ...er
 
 // FuzzSign signs arbitrary bytes with an invisible signature, which is intact and covers the whole document.
 func FuzzSign(f *testing.F) {
-	p := newPerson(f, newAuthority(f), p256(f))
+	p := newPerson(f, catest.New(f), p256(f))
 	for _, kind := range pdftest.Kinds {
 		b := pdftest.Build(pdftest.Options{Kind: kind, Catalog: "/AcroForm << /Fields [] /DA (/F 9 Tf) >>", Page: "/Annots []"})
 		f.Add(b)
@@ -76,7 +77,7 @@ func FuzzSign(f *testing.F) {
 
 // FuzzSignField signs the field Buyer of arbitrary bytes, which has a valid signature then.
 func FuzzSignField(f *testing.F) {
-	p := newPerson(f, newAuthority(f), p256(f))
+	p := newPerson(f, catest.New(f), p256(f))
 	for _, shape := range fieldShapes {
 		built := pdftest.Build(shape.options)
 		f.Add(built)
@@ -102,7 +103,7 @@ func FuzzSignField(f *testing.F) {
 // FuzzSignVisible signs arbitrary bytes anywhere, with arbitrary bytes as appearance. Check returns an error if and
 // only if Sign does, unless it is about the appearance. Rectangles that no document accepts are left out.
 func FuzzSignVisible(f *testing.F) {
-	p := newPerson(f, newAuthority(f), p256(f))
+	p := newPerson(f, catest.New(f), p256(f))
 	drawing := at(1, 0, 0).Appearance
 	for _, kind := range pdftest.Kinds {
 		f.Add(pdftest.Build(pdftest.Options{Kind: kind, Pages: 2, Page: "/Annots [] /Rotate 90 /UserUnit 2"}), drawing, 1, 100.0, 100.0, 217.0, 155.0)
@@ -139,7 +140,7 @@ type signedSeeds struct {
 // permitted changes follow the signed bytes, and then shows what was signed, except for annotations and fields.
 func FuzzVerify(f *testing.F) {
 	seeds := testenv.FuzzShared(f, func() signedSeeds {
-		p := newPerson(f, newAuthority(f), p256(f))
+		p := newPerson(f, catest.New(f), p256(f))
 		golden := goldenSigned(f)
 		signers := [][]byte{p.signer.Certificate.Raw, verify(f, golden, p.ca)[0].Certificate.Raw}
 		root, at := goldenRoot(f)

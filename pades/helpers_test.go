@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto"
-	"crypto/ecdsa"
 	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
@@ -26,6 +23,8 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/internal/test/pdflint"
 	"github.com/innsigli/innsigli/internal/test/validators"
@@ -44,14 +43,10 @@ type person struct {
 
 func newPerson(t testing.TB, ca *sandboxca.Authority, key crypto.Signer) person {
 	t.Helper()
-	cert, err := ca.Issue("Dæmi um nafn", "1203894569", key.Public(), time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return person{ades.SignerIdentity{Certificate: cert, Chain: ca.Chain()}, key, ca}
+	return person{catest.IssueSigner(t, ca, key, time.Now()), key, ca}
 }
 
-// newPersonWith is a person who does not sign by the default algorithm of the key.
+// newPersonWith returns a signer with another algorithm than the default one of the key.
 func newPersonWith(t testing.TB, ca *sandboxca.Authority, key crypto.Signer, a ades.Algorithm) person {
 	t.Helper()
 	p := newPerson(t, ca, key)
@@ -59,37 +54,7 @@ func newPersonWith(t testing.TB, ca *sandboxca.Authority, key crypto.Signer, a a
 	return p
 }
 
-func newAuthority(t testing.TB) *sandboxca.Authority {
-	t.Helper()
-	ca, err := sandboxca.New(time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ca
-}
-
-func p256(t testing.TB) crypto.Signer {
-	t.Helper()
-	return ecKey(t, elliptic.P256())
-}
-
-func ecKey(t testing.TB, curve elliptic.Curve) crypto.Signer {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(curve, rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
-
-func rsaKey(t testing.TB, bits int) crypto.Signer {
-	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, bits)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
+func p256(t testing.TB) crypto.Signer { return certtest.NewKey(t, elliptic.P256()) }
 
 func pss(h crypto.Hash) ades.Algorithm { return ades.Algorithm{Hash: h, Scheme: ades.PSS} }
 

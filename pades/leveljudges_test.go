@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/test/adestest"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/internal/test/validators"
 	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
@@ -20,7 +20,7 @@ import (
 // pyHanko demands none otherwise.
 func newAddressedAuthority(t testing.TB) *sandboxca.Authority {
 	t.Helper()
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	ca.SetBaseURL("http://sandbox.example")
 	if _, err := ca.Renew(time.Now()); err != nil {
 		t.Fatal(err)

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/test/adestest"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/internal/test/validators"
@@ -204,7 +204,7 @@ func TestDocumentTimestampsAlone(t *testing.T) {
 // A document timestamp that is broken does not raise the level of a signature (EN 319 142-1 6.3),
 // as EU DSS finds too.
 func TestLevelOfBrokenTimestamps(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	b := signLevel(t, pdftest.Build(pdftest.Options{}), p, ades.LT)
 	stamped := extend(t, b, ades.LTA, p.ca.Sources(nil))
 	token := contentsOf.FindSubmatchIndex(stamped[len(b):])
@@ -232,7 +232,7 @@ func TestLevelOfBrokenTimestamps(t *testing.T) {
 // without a document timestamp, one whose revocation data it cannot find, and one with another
 // root.
 func TestPyHankoLongTermRefuses(t *testing.T) {
-	ca, other := newAddressedAuthority(t), newAuthority(t)
+	ca, other := newAddressedAuthority(t), catest.New(t)
 	lt := signLevel(t, pdftest.Build(pdftest.Options{}), newPerson(t, ca, p256(t)), ades.LT)
 	lta := extend(t, lt, ades.LTA, ca.Sources(nil))
 	type verdict struct {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
 )
@@ -21,7 +23,7 @@ import (
 // TestCertify certifies documents with each permission. The catalog names the certification, and other signatures may
 // follow unless no changes are permitted.
 func TestCertify(t *testing.T) {
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	var cases []signedCase
 	for name, options := range map[string]pdftest.Options{
 		"no permissions":       {},
@@ -71,7 +73,7 @@ func checkCertified(t *testing.T, file *pdf.File, p pades.Permission, usageRight
 // TestCertificationComesFirst certifies documents that have a signature, a timestamp or a certification (ISO 32000-2
 // 12.8.2.2.1).
 func TestCertificationComesFirst(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	whole := pdftest.Build(pdftest.Options{})
 	for name, b := range map[string][]byte{
 		"signed":    sign(t, whole, p, pades.Options{}),
@@ -110,7 +112,7 @@ func lockedForm(lock string) pdftest.Options {
 // field loses it. permitted lists the fields that may be signed then; "" is a new field, which gets newName.
 func TestLocks(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	p := newPerson(t, ca, p256(t))
 	tests := []struct {
 		name, lock string
@@ -169,7 +171,7 @@ func TestLocks(t *testing.T) {
 
 // TestUnknownLock signs a field whose lock the signer does not understand.
 func TestUnknownLock(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	for lock, want := range map[string]error{
 		"<< /Action /Some >>":                     ades.ErrForbidden,
 		"<< /Action /All /P 4 >>":                 ades.ErrForbidden,
@@ -188,7 +190,7 @@ func TestUnknownLock(t *testing.T) {
 
 // TestTransformsOfEarlierSignatures signs after a signature whose transforms forbid it or cannot be read.
 func TestTransformsOfEarlierSignatures(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	for reference, want := range map[string]error{
 		"42":     ades.ErrUnreadable,
 		"[42]":   ades.ErrUnreadable,
@@ -210,7 +212,7 @@ func TestTransformsOfEarlierSignatures(t *testing.T) {
 // TestPrepareObeysEarlierSignatures signs after a signature whose field got a lock later, and after broken ones (spec
 // 3.10).
 func TestPrepareObeysEarlierSignatures(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	signed := sign(t, pdftest.Build(pdftest.Options{}), p, pades.Options{})
 	number, body := signatureObject(t, signed)
 	locked := fmt.Sprintf("<< /FT /Sig /T (Signature1) /V %d 0 R /Lock << /Type /SigFieldLock /Action /All /P 1 >> >>", number)
@@ -299,7 +301,7 @@ func TestSeedValue(t *testing.T) {
 		{0, "/TimeStamp << /URL (http://tsa.example) /Ff 1 >>", pades.Options{}, "TimeStamp: "},
 		{0, "/TimeStamp << /URL (http://tsa.example) /Ff 0 >>", pades.Options{}, ""},
 	}
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	for _, tt := range tests {
 		flags := 1 << tt.bit >> 1
 		t.Run(fmt.Sprintf("%d %s %s", flags, tt.entry, tt.options.Reason), func(t *testing.T) {
@@ -314,7 +316,7 @@ func TestSeedValue(t *testing.T) {
 // TestCertificateSeedValue does the same for the constraints on the certificate. Certificates of the test authority
 // have the key usage nonRepudiation alone, and the policies of a qualified certificate.
 func TestCertificateSeedValue(t *testing.T) {
-	ca, other := newAuthority(t), newAuthority(t)
+	ca, other := catest.New(t), catest.New(t)
 	p := newPerson(t, ca, p256(t))
 	der := func(raw []byte) string { return "<" + hex.EncodeToString(raw) + ">" }
 	signer, issuer, root := der(p.signer.Certificate.Raw), der(p.signer.Chain[0].Raw), der(ca.Root().Raw)
@@ -359,7 +361,7 @@ func TestCertificateSeedValue(t *testing.T) {
 
 // TestMalformedSeedValue has seed values with entries of the wrong type.
 func TestMalformedSeedValue(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	for _, seed := range []string{
 		"42", "<< /Ff (1) >>", "<< /Ff 2 /SubFilter 42 >>", "<< /Ff 8 /Reasons [42] >>", "<< /MDP /P >>", "<< /TimeStamp 1 >>",
 		"<< /Cert 1 >>", "<< /Cert << /Ff 8 /SubjectDN [1] >> >>", "<< /Cert << /Ff 1 /Subject [" + strings.Repeat("()", 65) + "] >> >>",
@@ -373,8 +375,8 @@ func TestMalformedSeedValue(t *testing.T) {
 
 // TestForeignSeedValue obeys seed values that pyHanko wrote. pyHanko's validator accepts the signatures.
 func TestForeignSeedValue(t *testing.T) {
-	ca := newAuthority(t)
-	p := newPerson(t, ca, rsaKey(t, 2048))
+	ca := catest.New(t)
+	p := newPerson(t, ca, certtest.NewRSAKey(t, 2048))
 	signer, issuer := writePEM(t, "CERTIFICATE", p.signer.Certificate.Raw), writePEM(t, "CERTIFICATE", p.signer.Chain[0].Raw)
 	var cases []signedCase
 	for name, row := range map[string]struct {
@@ -400,7 +402,7 @@ func TestForeignSeedValue(t *testing.T) {
 
 // TestSeedValueOfAnotherHash signs by the hash that the seed value requires, which is not the default of the key.
 func TestSeedValueOfAnotherHash(t *testing.T) {
-	ca := newAuthority(t)
-	p := newPersonWith(t, ca, rsaKey(t, 2048), ades.Algorithm{Hash: crypto.SHA512, Scheme: ades.PKCS1v15})
+	ca := catest.New(t)
+	p := newPersonWith(t, ca, certtest.NewRSAKey(t, 2048), ades.Algorithm{Hash: crypto.SHA512, Scheme: ades.PKCS1v15})
 	verifyPassed(t, sign(t, seeded("<< /Ff 64 /DigestMethod [/SHA512] >>"), p, pades.Options{Field: "Buyer"}), ca, "Buyer")
 }

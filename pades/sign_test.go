@@ -19,9 +19,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/internal/test/pdflint"
 	"github.com/innsigli/innsigli/internal/test/validators"
@@ -30,13 +31,13 @@ import (
 
 // TestSignedDocumentVerifies compares the whole report on a signature, for each kind of key and of cross-reference.
 func TestSignedDocumentVerifies(t *testing.T) {
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	keys := map[string]crypto.Signer{
-		"RSA-2048": rsaKey(t, 2048), "RSA-3072": rsaKey(t, 3072),
-		"P-256": p256(t), "P-384": ecKey(t, elliptic.P384()), "P-521": ecKey(t, elliptic.P521()),
+		"RSA-2048": certtest.NewRSAKey(t, 2048), "RSA-3072": certtest.NewRSAKey(t, 3072),
+		"P-256": p256(t), "P-384": certtest.NewKey(t, elliptic.P384()), "P-521": certtest.NewKey(t, elliptic.P521()),
 	}
 	if !testing.Short() {
-		keys["RSA-4096"] = rsaKey(t, 4096)
+		keys["RSA-4096"] = certtest.NewRSAKey(t, 4096)
 	}
 	for name, key := range keys {
 		for _, kind := range pdftest.Kinds {
@@ -77,8 +78,8 @@ func TestSignedDocumentVerifies(t *testing.T) {
 
 // TestSignedByPSS signs by RSASSA-PSS (RFC 4056) with every hash, alone and beside other algorithms.
 func TestSignedByPSS(t *testing.T) {
-	ca := newAuthority(t)
-	small, large := rsaKey(t, 2048), rsaKey(t, 3072)
+	ca := catest.New(t)
+	small, large := certtest.NewRSAKey(t, 2048), certtest.NewRSAKey(t, 3072)
 	var cases []signedCase
 	for name, signers := range map[string][]person{
 		"RSA-2048 SHA-256": {newPersonWith(t, ca, small, pss(crypto.SHA256))},
@@ -162,7 +163,7 @@ func twentyFiles() map[string]func(*testing.T) []byte {
 func TestTwentySignatures(t *testing.T) {
 	t.Parallel()
 	const n = 20
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	p := newPerson(t, ca, p256(t))
 	var cases []signedCase
 	for name, build := range twentyFiles() {
@@ -218,7 +219,7 @@ func TestTwentySignatures(t *testing.T) {
 
 // TestPendingSurvivesEncoding completes a pending signature and its copy that was stored.
 func TestPendingSurvivesEncoding(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	b := pdftest.Build(pdftest.Options{})
 	pending, err := pades.Prepare(t.Context(), document(b), p.signer, pades.Options{Reason: "Undirritun"})
 	if err != nil {
@@ -255,7 +256,7 @@ func TestPendingSurvivesEncoding(t *testing.T) {
 
 // TestUsageRights reports usage rights of a document, also after the pending signature was stored.
 func TestUsageRights(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	for catalog, want := range map[string]bool{
 		"":                               false,
 		"/Perms << >>":                   false,
@@ -277,8 +278,8 @@ func TestUsageRights(t *testing.T) {
 // TestCompleteChecksTheValue completes stored signatures with values by another key, another scheme, or with another
 // salt than the attributes name.
 func TestCompleteChecksTheValue(t *testing.T) {
-	ca := newAuthority(t)
-	key, byECDSA := rsaKey(t, 2048), newPerson(t, ca, p256(t))
+	ca := catest.New(t)
+	key, byECDSA := certtest.NewRSAKey(t, 2048), newPerson(t, ca, p256(t))
 	byPSS, byPKCS1 := newPersonWith(t, ca, key, pss(crypto.SHA256)), newPerson(t, ca, key)
 	salt := func(n int) *rsa.PSSOptions { return &rsa.PSSOptions{SaltLength: n, Hash: crypto.SHA256} }
 	doc := document(pdftest.Build(pdftest.Options{}))
@@ -321,7 +322,7 @@ func TestCompleteChecksTheValue(t *testing.T) {
 // TestMidstates prepares with the hash states that an earlier revision returned. They save reading the document again,
 // and a state that does not fit the document is ignored.
 func TestMidstates(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	b := pdftest.Build(pdftest.Options{Payload: 1 << 20})
 	r, err := pades.Sign(t.Context(), document(b), p.key, p.signer, pades.Options{}, ades.Sources{})
 	if err != nil {
@@ -358,8 +359,8 @@ func TestMidstates(t *testing.T) {
 // TestPrepareRefuses has documents, certificates and algorithms that cannot be signed, or not be signed with.
 func TestPrepareRefuses(t *testing.T) {
 	t.Setenv("GODEBUG", "rsa1024min=0")
-	p := newPerson(t, newAuthority(t), p256(t))
-	weak := newPerson(t, p.ca, rsaKey(t, 1024)).signer
+	p := newPerson(t, catest.New(t), p256(t))
+	weak := newPerson(t, p.ca, certtest.NewRSAKey(t, 1024)).signer
 	sha1 := ades.SignerIdentity{Certificate: p.signer.Certificate, Algorithm: ades.Algorithm{Hash: crypto.SHA1, Scheme: ades.ECDSA}}
 	whole := pdftest.Build(pdftest.Options{})
 	certified := pdftest.Options{
@@ -482,14 +483,14 @@ func signCMS(t *testing.T, hash crypto.Hash, o pades.Options, provider func(sum 
 // TestCMSMadeElsewhere signs with a CMS of another program. The signature is valid, and is not PAdES (ISO 32000-2
 // 12.8.3.3).
 func TestCMSMadeElsewhere(t *testing.T) {
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	var cases []signedCase
 	for _, row := range []struct {
 		name string
 		hash crypto.Hash
 		key  crypto.Signer
 	}{
-		{"sha256", crypto.SHA256, rsaKey(t, 2048)},
+		{"sha256", crypto.SHA256, certtest.NewRSAKey(t, 2048)},
 		{"sha512", crypto.SHA512, p256(t)},
 	} {
 		p := newPerson(t, ca, row.key)
@@ -505,7 +506,7 @@ func TestCMSMadeElsewhere(t *testing.T) {
 // TestCompleteChecksTheCMS completes with a CMS over something else or with bytes that are not one, and then with the
 // right one.
 func TestCompleteChecksTheCMS(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	pending, err := pades.PrepareCMS(t.Context(), document(pdftest.Build(pdftest.Options{})), crypto.SHA256, pades.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -556,8 +557,8 @@ func TestPrepareCMSRefuses(t *testing.T) {
 // 319 102-1 5.2.8), as EU DSS does.
 func TestClaimedTimeOutsideValidity(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
-	p := newPerson(t, ca, rsaKey(t, 2048))
+	ca := catest.New(t)
+	p := newPerson(t, ca, certtest.NewRSAKey(t, 2048))
 	for name, at := range map[string]time.Time{
 		"too early": p.signer.Certificate.NotBefore.Add(-time.Second), "too late": p.signer.Certificate.NotAfter.Add(time.Second),
 	} {

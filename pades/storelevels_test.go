@@ -15,8 +15,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/innsigli/innsigli/ades"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/internal/test/validators"
 	"github.com/innsigli/innsigli/pades"
@@ -102,7 +103,7 @@ func TestLevelByStores(t *testing.T) {
 // Revocation data that is older than a signature does not make its level LT: it is fetched again for each signature.
 func TestEvidenceOfEachSignature(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	p := newPerson(t, ca, p256(t))
 	b := pdftest.Build(pdftest.Options{})
 	for range 3 {
@@ -121,7 +122,7 @@ func TestEvidenceOfEachSignature(t *testing.T) {
 // The signer's certificate is the one in the CMS (EN 319 102-1 5.2.3.4, EN 319 142-1 6.3). If it or its issuer is altered
 // there, the right one in the store does not take its place.
 func TestAlteredCertificateInCMS(t *testing.T) {
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	p := newPerson(t, ca, p256(t))
 	b := signLevel(t, pdftest.Build(pdftest.Options{}), p, ades.LT)
 	signer, issuer := p.signer.Certificate.Raw, p.signer.Chain[0].Raw
@@ -151,8 +152,8 @@ func TestAlteredCertificateInCMS(t *testing.T) {
 
 // The problems of a signature with an unknown algorithm or key name its object identifier, and no hash.
 func TestUnknownAlgorithm(t *testing.T) {
-	ca := newAuthority(t)
-	signed := sign(t, pdftest.Build(pdftest.Options{}), newPerson(t, ca, rsaKey(t, 2048)), pades.Options{})
+	ca := catest.New(t)
+	signed := sign(t, pdftest.Build(pdftest.Options{}), newPerson(t, ca, certtest.NewRSAKey(t, 2048)), pades.Options{})
 	const mlDSA65 = "608648016503040312" // 2.16.840.1.101.3.4.3.18, RFC 9881
 	for old, want := range map[string]string{
 		"2a864886f70d01010b": "signature algorithm 2.16.840.1.101.3.4.3.18", // of the signature

@@ -12,6 +12,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
@@ -25,7 +26,7 @@ type storeWorld struct {
 
 func newStoreWorld(t testing.TB) *storeWorld {
 	t.Helper()
-	ca, other := newAuthority(t), newAuthority(t)
+	ca, other := catest.New(t), catest.New(t)
 	w := &storeWorld{honest: newPerson(t, ca, p256(t)), revoked: newPerson(t, ca, p256(t)), stranger: newPerson(t, other, p256(t))}
 	w.proofs = map[string][]byte{
 		"issuing": ca.Chain()[0].Raw, "root": ca.Root().Raw, "other": other.Chain()[0].Raw,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/internal/test/validators"
 	"github.com/innsigli/innsigli/pades"
@@ -23,7 +24,7 @@ import (
 // visible signature in PDF/UA-1: see TestStructureOfSignedDocumentStays.
 func TestConformanceSurvivesSigning(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	stamped := at(1, 360, 100)
 	stamped.Appearance = standardStamp(t)
 	var claims []validators.VeraPDFClaim
@@ -121,7 +122,7 @@ var structures = map[string]map[int]string{
 // TestWidgetIsTagged adds a field to tagged documents with structure trees of all shapes (ISO 14289-1 7.18.1, 7.18.3,
 // 7.18.4). veraPDF treats an invisible widget as outside of the page and does not check it, so it gets a visible one.
 func TestWidgetIsTagged(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	var claims []validators.VeraPDFClaim
 	claim := func(name string, b []byte) {
 		path := tempFile(t, name+".pdf", bytes.Replace(b, []byte("/Rect [0 0 0 0]"), []byte("/Rect [9 9 9 9]"), 1))
@@ -153,7 +154,7 @@ func TestWidgetIsTagged(t *testing.T) {
 
 // TestVisibleWidgetIsTagged adds visible signatures in all versions of PDF.
 func TestVisibleWidgetIsTagged(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	for _, profile := range []string{"1a", "2a", "ua1", "ua2"} {
 		for _, kind := range pdftest.Kinds {
 			b := pdftest.Archival(pdftest.Archive{Profile: profile, Kind: kind})
@@ -164,7 +165,7 @@ func TestVisibleWidgetIsTagged(t *testing.T) {
 
 // TestOrderOfTabsStays has a page whose author chose another order of tabs.
 func TestOrderOfTabsStays(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	objects := maps.Clone(structures["order of tabs given"])
 	objects[10] = strings.Replace(objects[10], "/Tabs /S", "/Tabs /R", 1)
 	b := pdftest.Archival(pdftest.Archive{Profile: "ua1", Objects: objects})
@@ -231,7 +232,7 @@ func parentTree(t *testing.T, file *pdf.File) map[int64]pdf.Object {
 // TestWidgetIsAnArtifactInPDF2 adds an invisible field to a document of PDF 2.0 (ISO 14289-2 8.9.2.4.13).
 // TestConformanceSurvivesSigning has veraPDF check the same.
 func TestWidgetIsAnArtifactInPDF2(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	b := pdftest.Archival(pdftest.Archive{Profile: "ua2"})
 	signed := sign(t, b, p, pades.Options{})
 	checkNotTagged(t, signed[len(b):])
@@ -242,7 +243,7 @@ func TestWidgetIsAnArtifactInPDF2(t *testing.T) {
 
 // TestMalformedStructureIsLeftAlone signs documents whose structure tree cannot be read or extended.
 func TestMalformedStructureIsLeftAlone(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	root := func(entries string) map[int]string {
 		return map[int]string{20: "<< /Type /StructTreeRoot " + entries + " >>"}
 	}
@@ -291,7 +292,7 @@ func checkNotTagged(t *testing.T, revision []byte) {
 // it is, because pyHanko takes a change of it for a change of the document. A second visible signature therefore is not
 // tagged, which is the only fault that veraPDF finds in PDF/UA-1.
 func TestStructureOfSignedDocumentStays(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	var paths []string
 	for _, visible := range []*pades.Visible{nil, at(1, 100, 100)} {
 		once := sign(t, pdftest.Archival(pdftest.Archive{Profile: "ua1"}), p, pades.Options{Visible: visible})

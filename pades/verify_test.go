@@ -19,6 +19,8 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pki/cms"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/internal/test/validators"
@@ -27,7 +29,7 @@ import (
 
 // TestVerifyNotices changes bytes of a signed document. TestAttacks has further values of ByteRange and Contents.
 func TestVerifyNotices(t *testing.T) {
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	p := newPerson(t, ca, p256(t))
 	signed := sign(t, pdftest.Build(pdftest.Options{Payload: 1000}), p, pades.Options{Reason: "Undirritun"})
 	replace := func(old, new string) []byte {
@@ -74,7 +76,7 @@ func flip(s string) string {
 
 // TestTrust verifies with roots or at times for which there is no valid certificate path.
 func TestTrust(t *testing.T) {
-	ca, other := newAuthority(t), newAuthority(t)
+	ca, other := catest.New(t), catest.New(t)
 	signed := sign(t, pdftest.Build(pdftest.Options{}), newPerson(t, ca, p256(t)), pades.Options{})
 	for name, row := range map[string]struct {
 		options ades.VerifyOptions
@@ -114,7 +116,7 @@ func TestVerifyWithoutSignatures(t *testing.T) {
 // reported because viewers show them (EN 319 102-1 5.2.2).
 func TestSignaturesOfABrokenDocument(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	p := newPerson(t, ca, p256(t))
 	reasons := []string{"Fyrst", "Svo"}
 	signed := pdftest.Build(pdftest.Options{})
@@ -143,8 +145,8 @@ func TestSignaturesOfABrokenDocument(t *testing.T) {
 // TestForeignCMS verifies CMS that openssl made: attributes that are missing decide the format, and algorithms that
 // are not supported are no failure of the signature.
 func TestForeignCMS(t *testing.T) {
-	ca := newAuthority(t)
-	ecdsaPerson, rsaPerson := newPerson(t, ca, p256(t)), newPerson(t, ca, rsaKey(t, 2048))
+	ca := catest.New(t)
+	ecdsaPerson, rsaPerson := newPerson(t, ca, p256(t)), newPerson(t, ca, certtest.NewRSAKey(t, 2048))
 	for _, tt := range []struct {
 		name   string
 		p      person
@@ -195,8 +197,8 @@ func replaceCMS(t *testing.T, b []byte, p person, flags []string) []byte {
 // TestForeignSchemes verifies what pyHanko signs by RSASSA-PSS, with another length of the salt than ours, and by
 // Ed25519. EU DSS returns the same.
 func TestForeignSchemes(t *testing.T) {
-	ca := newAuthority(t)
-	key := rsaKey(t, 2048)
+	ca := catest.New(t)
+	key := certtest.NewRSAKey(t, 2048)
 	_, ed25519Key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +239,7 @@ func TestForeignSchemes(t *testing.T) {
 // section 5). The digest decides, and the report warns, as that of EU DSS does.
 func TestIssuerSerialOfAnother(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	p := newPerson(t, ca, p256(t))
 	same := p.signer.Certificate.SerialNumber
 	for name, serial := range map[string]*big.Int{"same": same, "other": new(big.Int).Xor(same, big.NewInt(1))} {

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/internal/test/validators"
 	"github.com/innsigli/innsigli/pades"
@@ -65,7 +65,7 @@ var visibleFiles = []struct {
 // that were filled in.
 func TestVisible(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	p := newPerson(t, ca, p256(t))
 	var cases []signedCase
 	for _, file := range visibleFiles {
@@ -83,7 +83,7 @@ func TestVisible(t *testing.T) {
 
 // TestVisibleInOtherFiles adds visible signatures to files that some foreign programs do not read.
 func TestVisibleInOtherFiles(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	places := []*pades.Visible{at(1, 100, 100), at(2, 100, 100)}
 	for name, b := range map[string][]byte{
 		"hybrid":           pdftest.Build(pdftest.Options{Kind: pdftest.Hybrid, Pages: 2}),
@@ -102,7 +102,7 @@ func TestVisibleInOtherFiles(t *testing.T) {
 
 // TestVisibleRaised extends visible signatures to level LTA.
 func TestVisibleRaised(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	b := signVisible(t, pdftest.Build(pdftest.Options{Pages: 2}), p, at(2, 100, 100), at(1, 100, 100))
 	if !isExtended(t, extend(t, b, ades.LTA, p.ca.Sources(nil)), p.ca) {
 		t.Error("the report finds more than an extension after the signatures")
@@ -111,7 +111,7 @@ func TestVisibleRaised(t *testing.T) {
 
 // TestVisibleIsNamed reads the alternate name of the field, which screen readers use (ISO 14289-1 7.18.4).
 func TestVisibleIsNamed(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	for _, row := range []struct {
 		options pades.Options
 		want    string
@@ -133,7 +133,7 @@ func TestVisibleIsNamed(t *testing.T) {
 // TestVisibleRefused has pages that the document does not have, rectangles that are empty or that PDF cannot express,
 // and options that exclude each other.
 func TestVisibleRefused(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	b := pdftest.Build(pdftest.Options{Pages: 3})
 	on := func(page int) pades.Options { return pades.Options{Visible: at(page, 100, 100)} }
 	in := func(llx, lly, urx, ury float64) pades.Options {
@@ -188,7 +188,7 @@ func TestVisibleRefused(t *testing.T) {
 // table 257). EU DSS and pdfsig accept a new field then, and pyHanko does with the policy in certified.py, as Acrobat
 // is documented to.
 func TestVisibleAfterCertification(t *testing.T) {
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	p := newPerson(t, ca, p256(t))
 	var cases []signedCase
 	var paths []string
@@ -218,7 +218,7 @@ func TestVisibleAfterCertification(t *testing.T) {
 // TestPagesThatShareAnnotations signs on pages that have one array of annotations. An annotation is on one page (ISO
 // 32000-2 12.5.2), so a signature on one of the pages is not visible on the others, and the earlier signatures permit it.
 func TestPagesThatShareAnnotations(t *testing.T) {
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	p := newPerson(t, ca, p256(t))
 	const link = "<< /Type /Annot /Subtype /Link /Border [0 0 0] /Rect [10 10 30 30] /Contents (Kept) >>"
 	sharing := func(objects ...string) []byte {

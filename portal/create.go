@@ -16,19 +16,21 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// Create makes a process of a draft and invites its participants. Its errors come in this order:
-// [*InvalidError], all fields at once; [ErrKeyReused], [ErrKeyInUse], and [ErrNotFound] for a repetition
-// whose process was deleted; those of signing.Service.Plan, with [ErrTooMany] where the page has no
-// room, and [ErrNotDrawn] where that is not known; [ErrPayment]; [ErrQuota]. Nothing is kept of a process
-// that is refused, nor of the document of a repetition, which is answered with the process as it is now.
-// After storage.ErrUnavailable it may not be known what came of it: with the same key the call may be
-// made again.
+// Create creates a process from a draft and invites its participants. If the draft's key was used before with the same
+// body, it returns that process as it is now.
+//
+// Errors, in the order in which they are checked: [*InvalidError] with the faults of all fields; [ErrKeyReused];
+// [ErrKeyInUse]; [ErrNotFound] if the process of a repeated call was deleted; the errors of signing.Service.Plan, with
+// [ErrTooMany] or [ErrNotDrawn] if there are no places for the stamps; [ErrPayment]; [ErrQuota].
+//
+// Create discards the draft's document unless it belongs to the new process. After storage.ErrUnavailable the process
+// may exist or not. The caller may then call Create again with the same key.
 func (s *Service) Create(ctx context.Context, d Draft) (ProcessView, error) {
-	p, err := s.create(ctx, d)
-	if p.Document != d.Document && !errors.Is(err, storage.ErrUnavailable) { // else it is swept, unless it was kept
-		dropErr := s.signing.Discard(ctx, d.Document)
-		if err == nil && !storage.IsTemporary(dropErr) {
-			err = dropErr
+	p, err := s.createOrFind(ctx, d)
+	if p.Document != d.Document && !errors.Is(err, storage.ErrUnavailable) { // else it is swept, unless the process exists
+		discardErr := s.signing.Discard(ctx, d.Document)
+		if err == nil && !storage.IsTemporary(discardErr) {
+			err = discardErr
 		}
 	}
 	if err != nil {
@@ -37,34 +39,34 @@ func (s *Service) Create(ctx context.Context, d Draft) (ProcessView, error) {
 	return p.view(s.now(ctx)), nil
 }
 
-// create makes the process, or finds the one that the same key made.
-func (s *Service) create(ctx context.Context, d Draft) (Process, error) {
+// createOrFind creates the process, or finds the one that was created with the same key.
+func (s *Service) createOrFind(ctx context.Context, d Draft) (Process, error) {
 	if err := d.Check(); err != nil {
 		return Process{}, err
 	}
 	if d.Key == nil {
-		return s.make(ctx, d, nil)
+		return s.createNew(ctx, d, nil)
 	}
-	reserved, made, err := s.reserve(ctx, d.Client, *d.Key)
+	reserved, existing, err := s.reserveKey(ctx, d)
 	if err != nil {
 		return Process{}, err
 	}
-	if made != "" {
-		return s.process(ctx, made)
+	if existing != "" {
+		return s.process(ctx, existing)
 	}
 	failpoint.Here("portal/reserved")
-	stop := s.hold(ctx, reserved)
-	p, err := s.make(ctx, d, &reserved)
+	stop := s.renewKey(ctx, reserved)
+	p, err := s.createNew(ctx, d, &reserved)
 	stop()
 	if err != nil {
-		s.release(ctx, reserved)
+		s.releaseKey(ctx, reserved)
 	}
 	return p, err
 }
 
-// make stores a process of a draft that was found in order.
-func (s *Service) make(ctx context.Context, d Draft, reserved *Key) (Process, error) {
-	size, err := s.size(ctx, d.Document)
+// createNew creates a process from a valid draft. reserved is the draft's key; nil: it has none.
+func (s *Service) createNew(ctx context.Context, d Draft, reserved *Key) (Process, error) {
+	size, err := s.documentSize(ctx, d.Document)
 	if err != nil {
 		return Process{}, err
 	}
@@ -76,7 +78,7 @@ func (s *Service) make(ctx context.Context, d Draft, reserved *Key) (Process, er
 		err = fmt.Errorf("%w: %w", ErrNotDrawn, err)
 	}
 	if err == nil {
-		err = ctx.Err() // nobody waits for it any more
+		err = ctx.Err() // the caller has gone
 	}
 	if err != nil {
 		return Process{}, err
@@ -84,13 +86,13 @@ func (s *Service) make(ctx context.Context, d Draft, reserved *Key) (Process, er
 	failpoint.Here("portal/planned")
 	p := d.process(stamps, s.now(ctx))
 	err = storage.InTx(context.WithoutCancel(ctx), s.tx, func(ctx context.Context) error {
-		if err := s.use(ctx, reserved, p.ID); err != nil {
+		if err := s.useKey(ctx, reserved, p.ID); err != nil {
 			return err
 		}
-		if err := s.afford(ctx, d.Account, d.signers(), size, p.CreatedAt); err != nil {
+		if err := s.checkTerms(ctx, d.Account, d.signers(), size, p.CreatedAt); err != nil {
 			return err
 		}
-		return s.add(ctx, &p, d.Client, size)
+		return s.storeNew(ctx, &p, d.Client, size)
 	})
 	if err != nil {
 		return Process{}, err
@@ -99,8 +101,11 @@ func (s *Service) make(ctx context.Context, d Draft, reserved *Key) (Process, er
 	return p, nil
 }
 
-// add stores a process with what follows from it.
-func (s *Service) add(ctx context.Context, p *Process, client string, size int64) error {
+// storeNew stores a new process with its evidence and its invitations, and counts the bytes of its document.
+func (s *Service) storeNew(ctx context.Context, p *Process, client string, size int64) error {
+	if err := s.addStored(ctx, p.Account, size); err != nil {
+		return err
+	}
 	if err := s.store.CreateProcess(ctx, *p); err != nil {
 		return fmt.Errorf("portal: storing the process: %w", err)
 	}
@@ -118,7 +123,7 @@ func (s *Service) add(ctx context.Context, p *Process, client string, size int64
 	return nil
 }
 
-// process is what becomes of the draft. stamps are those of the signers in their order.
+// process returns the process that the draft describes. stamps are those of the signers in their order.
 func (d *Draft) process(stamps []*signing.Stamp, now time.Time) Process {
 	p := Process{
 		ID: uuid.NewString(), Account: d.Account, Origin: cmp.Or(d.Origin, API), CreatedAt: now,
@@ -144,4 +149,60 @@ func (d *Draft) signers() (n int) {
 		}
 	}
 	return n
+}
+
+// checkTerms checks whether an account may create a process with so many signers and a document of that size.
+// [ErrPayment], [ErrQuota].
+func (s *Service) checkTerms(ctx context.Context, account string, signers int, size int64, now time.Time) error {
+	terms, err := s.accounts.Terms(ctx, account)
+	if err != nil {
+		return fmt.Errorf("portal: reading the terms of the account: %w", err)
+	}
+	if !terms.PaymentMethod {
+		if err := s.checkFree(ctx, account, terms.Free, signers, now); err != nil {
+			return err
+		}
+	}
+	if size > terms.Quota {
+		return ErrQuota
+	}
+	return nil
+}
+
+// checkFree checks whether the free signatures of an account are enough for so many more signers. The signers who have
+// not signed in waiting processes need free signatures too (spec 4.7). [ErrPayment].
+func (s *Service) checkFree(ctx context.Context, account string, free, signers int, now time.Time) error {
+	if free < signers {
+		return ErrPayment
+	}
+	// A process still waits at its last moment, and it has at least one unsigned signer.
+	waiting, err := s.store.Waiting(ctx, account, now.Add(-time.Microsecond), free)
+	if err != nil {
+		return fmt.Errorf("portal: reading the processes of the account: %w", err)
+	}
+	for _, p := range waiting {
+		free -= p.Unsigned()
+	}
+	if free < signers {
+		return ErrPayment
+	}
+	return nil
+}
+
+// addStored adds to the size of the documents that an account stores.
+func (s core) addStored(ctx context.Context, account string, bytes int64) error {
+	if err := s.accounts.Stored(ctx, account, bytes); err != nil {
+		return fmt.Errorf("portal: counting stored bytes: %w", err)
+	}
+	return nil
+}
+
+// documentSize returns the size of a document in bytes.
+func (s core) documentSize(ctx context.Context, document string) (int64, error) {
+	blob, err := s.documents.Open(ctx, document)
+	if err != nil {
+		return 0, fmt.Errorf("portal: opening the document: %w", err)
+	}
+	defer blob.Close()
+	return blob.Size(), nil
 }

@@ -2,15 +2,15 @@ package portal_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/ades"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/portal"
@@ -19,10 +19,10 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// A new process waits, for those whom the draft names, in its order; all are invited, signers have a
-// place for their stamp, and the account has less room.
+// TestCreate checks a new process: its participants are those of the draft, in the same order, and invited, each signer
+// has a stamp of its own, the evidence log has what was sent to whom, and the account is charged for the bytes.
 func TestCreate(t *testing.T) {
-	s := newService(t, wiring{})
+	s := newService(t)
 	d := s.draft(2, func(d *portal.Draft) {
 		d.Participants[0].Kennitala, d.Participants[0].Phone = "0101302989", "5551234"
 	})
@@ -32,7 +32,7 @@ func TestCreate(t *testing.T) {
 		one := portal.Participant{Participant: process.Participant{Role: in.Role, Kennitala: in.Kennitala}, Name: in.Name, Email: in.Email, Phone: in.Phone}
 		status := portal.Waiting
 		if in.Role == portal.Viewer {
-			status = portal.None
+			status = process.None
 		}
 		want.Participants = append(want.Participants, portal.ParticipantState{Participant: one, Status: status})
 	}
@@ -46,12 +46,16 @@ func TestCreate(t *testing.T) {
 	}
 	read, err := s.Process(t.Context(), s.account, v.ID)
 	s.must(err)
-	if d := cmp.Diff(v, read); d != "" {
-		t.Error("as it was stored:", d)
-	}
-	var letters []letter
+	s.same(v, read)
+	var mails []mail
+	var recorded []any
 	for i, one := range v.Participants {
-		letters = append(letters, letter{"invitation", v.ID, one.Email, one.Path})
+		mails = append(mails, mail{"invitation", v.ID, one.Email, one.Path})
+		facts := map[string]any{"participant": one.ID, "role": string(one.Role), "name": one.Name, "email": one.Email}
+		if one.Kennitala != "" {
+			facts["kennitala"] = one.Kennitala
+		}
+		recorded = append(recorded, facts)
 		if !strings.HasPrefix(one.Path, "/sign/") || len(one.Path) != len("/sign/")+43 {
 			t.Error(one.Path)
 		}
@@ -59,30 +63,21 @@ func TestCreate(t *testing.T) {
 			t.Errorf("%+v", one.Stamp)
 		}
 	}
-	if d := cmp.Diff(letters, s.news.letters("invitation")); d != "" {
-		t.Error(d)
-	}
-	s.stores(int64(len(s.read(v.ID))))
-	if n := s.unkept(); n != 0 {
-		t.Errorf("%d documents are not kept", n)
-	}
+	s.same(mails, s.outbox.sent("invitation"))
+	size := len(s.read(v.ID))
+	s.same(map[string]any{
+		"client": "a client", "origin": "api", "document": "Contract.pdf", "size": float64(size), "participants": recorded,
+	}, s.recorded(v.ID, "process.created"))
+	s.stores(size, 0)
+	s.noUploads()
 }
 
-// stores says how many bytes the account is to have.
-func (s *service) stores(want int64) {
-	s.t.Helper()
-	a, err := s.accounts.Account(s.t.Context(), s.account)
-	s.must(err)
-	if a.Stored != want {
-		s.t.Errorf("%d bytes are stored, want %d", a.Stored, want)
-	}
-}
-
-// Nothing is kept of a process that is refused (spec 4.1).
+// TestRefusedCreation checks that nothing is left of a process that is refused (spec 4.1).
 func TestRefusedCreation(t *testing.T) {
-	s := newService(t, wiring{})
-	poor := s.newAccount(false)
+	s := newService(t)
+	unpaid := s.newAccount(false)
 	small := pdftest.Build(pdftest.Options{})
+	errAny := errors.New("any error")
 	for name, test := range map[string]struct {
 		signers int
 		content []byte
@@ -90,88 +85,139 @@ func TestRefusedCreation(t *testing.T) {
 		want    error
 	}{
 		"no PDF":            {1, []byte("This is no PDF."), nil, ades.ErrUnreadable},
-		"page 0":            {1, nil, func(d *portal.Draft) { d.Page = 0 }, stamp.ErrNoPage},
-		"page -1":           {1, nil, func(d *portal.Draft) { d.Page = -1 }, stamp.ErrNoPage},
-		"page 2 of 1":       {1, nil, func(d *portal.Draft) { d.Page = 2 }, stamp.ErrNoPage},
-		"too many":          {99, nil, nil, portal.ErrTooMany},
-		"not paid for":      {4, nil, func(d *portal.Draft) { d.Account = poor }, portal.ErrPayment},
-		"unknown account":   {1, nil, func(d *portal.Draft) { d.Account = "nobody" }, errAny},
-		"no such document":  {1, nil, func(d *portal.Draft) { d.Document = "none" }, storage.ErrNotFound},
+		"page 0":            {1, small, func(d *portal.Draft) { d.Page = 0 }, stamp.ErrNoPage},
+		"page -1":           {1, small, func(d *portal.Draft) { d.Page = -1 }, stamp.ErrNoPage},
+		"page 2 of 1":       {1, small, func(d *portal.Draft) { d.Page = 2 }, stamp.ErrNoPage},
+		"too many":          {99, small, nil, portal.ErrTooMany},
+		"not paid for":      {4, small, func(d *portal.Draft) { d.Account = unpaid }, portal.ErrPayment},
+		"unknown account":   {1, small, func(d *portal.Draft) { d.Account = "none" }, errAny},
+		"no such document":  {1, small, func(d *portal.Draft) { d.Document = "none" }, storage.ErrNotFound},
 		"one byte too many": {1, append(small[:len(small):len(small)], '\n'), nil, portal.ErrQuota},
+		"invalid":           {1, small, func(d *portal.Draft) { d.FileName = "" }, errAny},
+		"caller has gone":   {1, small, nil, context.Canceled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.t = t
-			defer s.stores(0)
 			s.must(s.accounts.SetQuota(t.Context(), s.account, int64(len(small))))
-			content := test.content
-			if content == nil {
-				content = small
-			}
-			d := s.draft(test.signers, func(d *portal.Draft) { d.Document = s.upload(content) })
-			if test.change != nil {
-				test.change(&d)
-			}
+			d := s.draft(test.signers, func(d *portal.Draft) {
+				if test.change != nil {
+					test.change(d)
+				}
+				if d.Document == "" {
+					d.Document = s.upload(test.content)
+				}
+			})
 			d.Key = &portal.DraftKey{Value: "a key", Fingerprint: name}
-			_, err := s.Create(t.Context(), d)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if test.want == context.Canceled {
+				s.signer.afterPlan = func() error { s.signer.afterPlan = nil; cancel(); return nil }
+			}
+			_, err := s.Create(ctx, d)
 			if err == nil || test.want != errAny && !errors.Is(err, test.want) {
 				t.Errorf("%v, want %v", err, test.want)
 			}
-			if n := s.unkept(); n != 0 && name != "no such document" {
-				t.Errorf("%d documents are left", n)
+			var invalid *portal.InvalidError
+			if errors.As(err, &invalid) != (name == "invalid") {
+				t.Error(err)
 			}
+			s.noUploads()
 			_, err = s.db.Processes().Key(t.Context(), d.Client, "a key")
 			s.wants(storage.ErrNotFound, err)
-			if letters := s.news.letters("invitation"); len(letters) > 0 {
-				t.Error(letters)
-			}
+			s.same([]mail(nil), s.outbox.sent("invitation"))
+			s.stores(0, 0)
 		})
 	}
 }
 
-// errAny is any error.
-var errAny = errors.New("any")
-
-func TestInvalidDraft(t *testing.T) {
-	s := newService(t, wiring{})
-	_, err := s.Create(t.Context(), s.draft(1, func(d *portal.Draft) { d.FileName = "" }))
-	var invalid *portal.InvalidError
-	if !errors.As(err, &invalid) || invalid.Faults[0].Field != "file.name" || s.unkept() != 0 {
-		t.Error(err)
-	}
-}
-
-// The evidence log has what was sent to whom, and not the document.
-func TestCreationIsRecorded(t *testing.T) {
-	s := newService(t, wiring{})
-	v := s.mustCreate(s.draft(1, func(d *portal.Draft) { d.Participants[0].Kennitala = "0101302989" }))
-	entries, err := s.db.EvidenceLog().Entries(t.Context(), v.ID)
-	s.must(err)
-	if len(entries) != 1 || entries[0].Kind != "process.created" || entries[0].Account != s.account {
-		t.Fatalf("%+v", entries)
-	}
-	var got map[string]any
-	s.must(json.Unmarshal(entries[0].Facts, &got))
-	want := map[string]any{
-		"client": "a client", "origin": "api", "document": "Contract.pdf", "size": float64(len(s.read(v.ID))),
-		"participants": []any{map[string]any{
-			"participant": v.Participants[0].ID, "role": "Signer", "name": "Signer 1", "email": "signer1@example.is", "kennitala": "0101302989",
-		}},
-	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
-}
-
-// What nobody waits for any more is not made.
-func TestCreationThatNobodyWaitsFor(t *testing.T) {
-	s := newService(t, wiring{})
-	ctx, cancel := context.WithCancel(t.Context())
+// TestQuota checks that a document of exactly the quota is admitted, and that the quota refuses no signature.
+func TestQuota(t *testing.T) {
+	s := newService(t)
 	d := s.draft(1)
-	cancel()
-	_, err := s.Create(ctx, d)
-	s.wants(context.Canceled, err)
-	waiting, err := s.db.Processes().Waiting(t.Context(), s.account, time.Time{}, 1)
-	if len(waiting) > 0 || err != nil || s.unkept() != 0 {
-		t.Error(waiting, err)
+	s.must(s.accounts.SetQuota(t.Context(), s.account, int64(len(pdftest.Build(pdftest.Options{})))))
+	v := s.mustCreate(d)
+	_, err := s.Create(t.Context(), s.draft(1))
+	s.wants(portal.ErrQuota, err)
+	s.must(s.signAs(v, 0, s.anna))
+	s.stores(len(s.read(v.ID)), 1)
+	s.must(s.Delete(t.Context(), s.account, v.ID))
+	s.stores(0, 1)
+	s.create(1)
+}
+
+// TestFreeSignatures checks that the free signatures of an account are used by signatures that were made and by signers
+// of waiting processes (spec 4.7).
+func TestFreeSignatures(t *testing.T) {
+	s := newService(t)
+	s.account = s.newAccount(false)
+	anna := s.testUser("Anna", "0101302989")
+	refused := func(signers int) {
+		t.Helper()
+		_, err := s.Create(t.Context(), s.draft(signers))
+		s.wants(portal.ErrPayment, err)
 	}
+	refused(4)
+	first := s.create(2)
+	refused(2)
+	s.must(s.signAs(first, 0, anna))
+	refused(2) // one was made, and the process waits for one
+	s.must(s.Delete(t.Context(), s.account, first.ID))
+	s.must(s.declineAs(s.create(2), 0))
+	s.create(1)
+	s.create(1, ofWeb)
+	refused(1)
+	s.must(s.accounts.SetPaymentMethod(t.Context(), s.account, true))
+	s.create(4)
+}
+
+// TestConcurrentCreation checks that concurrent calls do not use the same free signatures.
+func TestConcurrentCreation(t *testing.T) {
+	s := newService(t)
+	s.account = s.newAccount(false)
+	drafts := []portal.Draft{s.draft(3), s.draft(3), s.draft(2)}
+	errs := make([]error, len(drafts))
+	var all sync.WaitGroup
+	for i, d := range drafts {
+		all.Go(func() { _, errs[i] = s.Create(t.Context(), d) })
+	}
+	all.Wait()
+	created := 0
+	for _, err := range errs {
+		if err == nil {
+			created++
+		} else {
+			s.wants(portal.ErrPayment, err)
+		}
+	}
+	if created != 1 {
+		t.Error(errs)
+	}
+}
+
+// TestClosedAccount checks that an account that is being deleted gets no process and no idempotency key, and that its
+// participants begin no signature. A repeated call still returns the process that was created before.
+func TestClosedAccount(t *testing.T) {
+	bubble(t, func(t *testing.T, s *service) {
+		v := s.mustCreate(s.keyed("old", "body"))
+		s.login(v, 0, s.anna)
+		s.must(s.accounts.CloseAccount(t.Context(), s.account))
+		_, err := s.sign(v, 0)
+		s.wants(account.ErrClosed, err)
+		for what, d := range map[string]portal.Draft{"no key": s.draft(1), "a key": s.keyed("new", "body")} {
+			_, err := s.Create(t.Context(), d)
+			s.wants(account.ErrClosed, err, what)
+		}
+		again := s.mustCreate(s.keyed("old", "body"))
+		if again.ID != v.ID || s.show(v.ID).Turn != nil {
+			t.Errorf("%+v", again)
+		}
+		for r, err := range s.db.AllRequests(t.Context()) {
+			t.Errorf("request %s, %v", r.ID, err)
+		}
+		for k, err := range s.db.AllKeys(t.Context()) {
+			if k.Value != "old" || err != nil {
+				t.Errorf("key %q, %v", k.Value, err)
+			}
+		}
+	})
 }

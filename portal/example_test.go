@@ -18,7 +18,7 @@ import (
 	"github.com/innsigli/innsigli/storage/bolt"
 )
 
-// A process from its creation to the signature of a sandbox user.
+// A process from its creation to the signature of a test user.
 func Example() {
 	folder, err := os.MkdirTemp("", "innsigli")
 	if err != nil {
@@ -32,19 +32,19 @@ func Example() {
 	defer db.Close()
 
 	ctx := context.Background()
-	people, err := sandbox.Open(ctx, db.Sandbox(), db, sandbox.Options{})
+	users, err := sandbox.Open(ctx, db.Sandbox(), db, sandbox.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	accounts := account.New(db.Accounts(), db, account.Options{})
-	owner := portal.NewOwner(db.Processes(), db, db.Documents(), db.EvidenceLog(), purse{accounts}, portal.Options{
+	owner := portal.NewOwner(db.Processes(), db, db.Documents(), db.EvidenceLog(), accountTerms{accounts}, portal.Options{
 		TestUsers: testUsers{db.Sandbox()},
 	})
-	requests := signing.New(db.Requests(), db, db.Documents(), db.Jobs(), db.EvidenceLog(), people, busysignal.New(db.BusySignals(), db, busysignal.Options{}), signing.Options{
-		Sources:        people.Sources,
+	requests := signing.New(db.Requests(), db, db.Documents(), db.Jobs(), db.EvidenceLog(), users, busysignal.New(db.BusySignals(), db, busysignal.Options{}), signing.Options{
+		Sources:        users.Sources,
 		IgnoreInterval: true,
 		Owner:          owner,
-		Renderer:       blank{}, // stamp/pdfium, outside of an example
+		Renderer:       blank{}, // use stamp/pdfium instead
 	})
 	processes := portal.New(owner, requests)
 
@@ -53,7 +53,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	name, kennitala, phone := "Sandbox Signer", "0101302989", "5550101"
-	signer, err := people.Create(ctx, client.ID, sandbox.Profile{FullName: &name, Kennitala: &kennitala, Phone: &phone})
+	signer, err := users.Create(ctx, client.ID, sandbox.Profile{FullName: &name, Kennitala: &kennitala, Phone: &phone})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -19,10 +19,10 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// goldenTime is a time that shows how it is rounded.
+// goldenTime has digits that are rounded.
 var goldenTime = time.Date(2026, 3, 2, 10, 0, 0, 123456000, time.UTC)
 
-// entries notes the entries of the evidence log.
+// entries is an evidence log that has the facts of the last entry of each kind.
 type entries struct {
 	storage.EvidenceLog
 	facts map[string][]byte // by kind
@@ -35,13 +35,13 @@ func (e *entries) Record(_ context.Context, all ...storage.Entry) error {
 	return nil
 }
 
-// goldenFacts are the facts of each kind of entry.
+// goldenFacts has facts of each kind of entry.
 var goldenFacts = map[string]any{
 	createdEntry: createdFacts{
 		Client: "client", Origin: API, Document: "Samningur.pdf", Size: 1024,
-		Participants: []invitedFacts{{"signer", Signer, "Jóna Prófdóttir", "jona@example.com", "0101302989"}, {"viewer", Viewer, "Viewer", "viewer@example.com", ""}},
+		Participants: []inviteeFacts{{"signer", Signer, "Jóna Prófdóttir", "jona@example.com", "0101302989"}, {"viewer", Viewer, "Viewer", "viewer@example.com", ""}},
 	},
-	invitedEntry:   againFacts{[]string{"signer", "viewer"}},
+	invitedEntry:   invitedFacts{[]string{"signer", "viewer"}},
 	loggedInEntry:  personFacts{Participant: "signer", Name: "Jóna Prófdóttir", Kennitala: "0101302989"},
 	begunEntry:     begunFacts{"signer", "request"},
 	signedEntry:    personFacts{"signer", "Jóna Prófdóttir", "0101302989", "request"},
@@ -50,13 +50,13 @@ var goldenFacts = map[string]any{
 	deletedEntry:   struct{}{},
 }
 
-// Facts that version 1 recorded are made the same way, and are read.
+// TestGoldenFacts checks that facts are encoded as version 1 encoded them, and decodes them.
 func TestGoldenFacts(t *testing.T) {
 	if diff := cmp.Diff(testenv.Constants(t, "string", "Entry"), slices.Sorted(maps.Keys(goldenFacts))); diff != "" {
 		t.Errorf("kinds of entries -, with an example +:\n%s", diff)
 	}
 	log := entries{facts: make(map[string][]byte)}
-	s := records{log: &log}
+	s := core{log: &log}
 	for kind, facts := range goldenFacts {
 		if err := s.record(t.Context(), &Process{ID: "process"}, kind, facts); err != nil {
 			t.Fatal(err)
@@ -76,7 +76,7 @@ func TestGoldenFacts(t *testing.T) {
 	}
 }
 
-// sent notes the data of events as webhook/delivery encodes it.
+// sent has the data of events by type, as webhook/delivery encodes it.
 type sent map[string][]byte
 
 func (s sent) Emit(_ context.Context, _, eventType string, _ time.Time, data any) error {
@@ -88,8 +88,8 @@ func (s sent) Emit(_ context.Context, _, eventType string, _ time.Time, data any
 	return err
 }
 
-// The data of every type of event is what version 1 sent. A test of webhook/delivery sends the data
-// of this file.
+// TestGoldenEvents checks that the data of each type of event is what version 1 sent. A test of webhook/delivery sends the
+// data of this file.
 func TestGoldenEvents(t *testing.T) {
 	signed := Participant{
 		Participant: process.Participant{
@@ -107,7 +107,7 @@ func TestGoldenEvents(t *testing.T) {
 	}
 	p := Process{ID: "0f8fad5b-d9cb-469f-a165-70867728950e", Origin: API, Participants: []Participant{signed, {Participant: process.Participant{Role: Viewer}}, signed}}
 	data := make(sent)
-	s := records{options: Options{Events: data}}
+	s := core{options: Options{Events: data}}
 	err := errors.Join(s.emitSigned(t.Context(), &p, &signed), s.emitDeclined(t.Context(), &p, &declined), s.emitCompleted(t.Context(), &p))
 	if err != nil {
 		t.Fatal(err)
@@ -123,18 +123,18 @@ func TestGoldenEvents(t *testing.T) {
 	}
 }
 
-// The order of a signature and the hash of a link are what version 1 stored.
+// TestGoldenNames checks that the ID of an order and the hash of a link are what version 1 stored.
 func TestGoldenNames(t *testing.T) {
-	is := order{"0f8fad5b-d9cb-469f-a165-70867728950e", "7c9e6679-7425-40de-944b-e07fc1f90ae7", 12}
+	is := orderID{"0f8fad5b-d9cb-469f-a165-70867728950e", "7c9e6679-7425-40de-944b-e07fc1f90ae7", 12}
 	golden := testenv.SameAsGoldenJSON(t, "testdata/names-1.golden.json", map[string][]byte{
 		"order": []byte(`"` + is.String() + `"`),
-		"link":  []byte(`"` + hex.EncodeToString(hashOf("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8")) + `"`),
+		"link":  []byte(`"` + hex.EncodeToString(hashToken("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8")) + `"`),
 	})
 	var text string
 	if err := json.Unmarshal(golden["order"], &text); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := parseOrder(text); got != is || err != nil {
+	if got, err := parseOrderID(text); got != is || err != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

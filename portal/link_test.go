@@ -1,182 +1,91 @@
-package portal
+package portal_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/portal/process"
+	"github.com/innsigli/innsigli/portal"
 )
 
-const (
-	firstKennitala  = "0101302989"
-	secondKennitala = "0202302129"
-
-	week, moment = InvitationTime, time.Microsecond
-)
-
-// timeline is a process with a clock: "first" and "second" are signers, "viewer" a viewer.
-type timeline struct {
-	Process
-	t      *testing.T
-	now    time.Time
-	tokens map[string]string // of the first links
-}
-
-// change is something that happens on a timeline.
-type change func(*timeline)
-
-func after(t *testing.T, steps ...change) *timeline {
-	line := &timeline{t: t, now: time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC), tokens: make(map[string]string)}
-	line.ID = "a process"
-	for id, role := range map[string]Role{"first": Signer, "second": Signer, "viewer": Viewer} {
-		one := process.Participant{ID: id, Role: role, Link: newLink(line.now)}
-		line.tokens[id] = string(one.Link.Token)
-		line.Participants = append(line.Participants, Participant{Participant: one})
-	}
-	for _, s := range steps {
-		s(line)
-	}
-	return line
-}
-
-func event(e process.Event) change {
-	return func(line *timeline) {
-		line.t.Helper()
-		if _, err := line.apply(e, line.now); err != nil {
-			line.t.Fatal(err)
+// TestLogin checks that a link admits the right person for seven days (spec 4.3), and that a kennitala may have a hyphen.
+// [TestRandomCalls] checks the logins that follow.
+func TestLogin(t *testing.T) {
+	bubble(t, func(t *testing.T, s *service) {
+		v := s.create(2, func(d *portal.Draft) { d.Participants[0].Kennitala = "0101302989" })
+		anna, jon := portal.Person{Name: "Anna", Kennitala: "010130-2989"}, portal.Person{Name: "Jón", Kennitala: "020230-2129"}
+		login := func(token string, who portal.Person) error {
+			_, _, err := s.Login(t.Context(), token, who)
+			return err
 		}
-	}
-}
-
-func logIn(participant, kennitala string) change {
-	return func(line *timeline) {
-		event(process.LogIn{Link: hashOf(line.tokens[participant]), Person: Person{Kennitala: kennitala}})(line)
-	}
-}
-
-func sign(participant, kennitala string) change {
-	return func(line *timeline) {
-		event(process.BeginSigningAs{Participant: participant, Kennitala: kennitala, Ready: true})(line)
-		event(process.AddSignature{Turn: line.Turns, Signature: Signature{Kennitala: kennitala}})(line)
-		event(process.EndTurn{Turn: line.Turns})(line)
-	}
-}
-
-func decline(participant string) change {
-	return event(process.DeclineSigningAs{Participant: participant})
-}
-
-func wait(d time.Duration) change { return func(line *timeline) { line.now = line.now.Add(d) } }
-
-func inviteAgain(line *timeline) {
-	event(process.InviteAgain{NewLink: func() Link { return newLink(line.now) }})(line)
-}
-
-func expireLinks(line *timeline) { event(process.ExpireLinks{})(line) }
-
-// loseToken is a token that the store cannot decrypt.
-func loseToken(participant string) change {
-	return func(line *timeline) { line.participant(participant).Link.Token = nil }
-}
-
-// TestPath checks where participants sign or read (spec 4.3).
-func TestPath(t *testing.T) {
-	for name, test := range map[string]struct {
-		after []change
-		want  map[string]string // by participant: "link", "new link" or "page"
-	}{
-		"invited":                  {nil, map[string]string{"first": "link", "second": "link", "viewer": "link"}},
-		"last moment":              {[]change{wait(week), expireLinks}, map[string]string{"first": "link", "second": "link", "viewer": "link"}},
-		"expired":                  {[]change{wait(week + moment)}, map[string]string{}},
-		"logged in":                {[]change{logIn("first", firstKennitala), logIn("viewer", secondKennitala)}, map[string]string{"first": "page", "second": "link", "viewer": "page"}},
-		"logged in, expired":       {[]change{logIn("first", firstKennitala), wait(week + moment)}, map[string]string{"first": "page"}},
-		"signed":                   {[]change{logIn("first", firstKennitala), sign("first", firstKennitala)}, map[string]string{"second": "link", "viewer": "link"}},
-		"signed without a login":   {[]change{sign("first", firstKennitala)}, map[string]string{"second": "link", "viewer": "link"}},
-		"declined":                 {[]change{decline("first")}, map[string]string{"second": "link", "viewer": "link"}},
-		"invited again":            {[]change{wait(week + moment), inviteAgain}, map[string]string{"first": "new link", "second": "new link", "viewer": "new link"}},
-		"logged in, invited again": {[]change{logIn("first", firstKennitala), logIn("viewer", secondKennitala), inviteAgain}, map[string]string{"first": "page", "second": "new link", "viewer": "page"}},
-		"completed, invited again": {[]change{sign("first", firstKennitala), sign("second", secondKennitala), wait(week + moment), expireLinks, inviteAgain}, map[string]string{"viewer": "new link"}},
-		"declined, invited again":  {[]change{decline("first"), inviteAgain}, map[string]string{"second": "link", "viewer": "new link"}},
-		"token lost":               {[]change{loseToken("second")}, map[string]string{"first": "link", "viewer": "link"}},
-		"token lost, logged in":    {[]change{loseToken("second"), logIn("second", secondKennitala)}, map[string]string{"first": "link", "second": "page", "viewer": "link"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			line := after(t, test.after...)
-			got := make(map[string]string)
-			for i := range line.Participants {
-				if kind := line.kindOfPath(&line.Participants[i]); kind != "" {
-					got[line.Participants[i].ID] = kind
-				}
-			}
-			if d := cmp.Diff(test.want, got); d != "" {
-				t.Error(d)
-			}
-		})
-	}
-}
-
-func (line *timeline) kindOfPath(one *Participant) string {
-	switch path := line.Path(*one, line.now); path {
-	case "":
-		return ""
-	case "/sign/a process/" + one.ID:
-		return "page"
-	case "/sign/" + line.tokens[one.ID]:
-		return "link"
-	case "/sign/" + string(one.Link.Token):
-		return "new link"
-	default:
-		return path
-	}
-}
-
-// TestLinked checks which page the first link of a participant leads to: a link that was used up leads to the page, and one
-// that was replaced is not found.
-func TestLinked(t *testing.T) {
-	for name, test := range map[string]struct {
-		after []change
-		found bool
-	}{
-		"invited":                  {nil, true},
-		"expired":                  {[]change{wait(week + moment), expireLinks}, true},
-		"logged in":                {[]change{logIn("second", secondKennitala)}, true},
-		"logged in, invited again": {[]change{logIn("second", secondKennitala), inviteAgain}, true},
-		"invited again":            {[]change{inviteAgain}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			line := after(t, test.after...)
-			place, err := line.place(line.linked(hashOf(line.tokens["second"])), line.now)
-			if found := err == nil; found != test.found {
-				t.Fatalf("got %v, want found: %v", err, test.found)
-			}
-			if test.found && place.Participant.ID != "second" {
-				t.Errorf("got the page of %q", place.Participant.ID)
-			}
-		})
-	}
-}
-
-func TestLinksDiffer(t *testing.T) {
-	seen := make(map[string]bool)
-	for range 100 {
-		link := newLink(time.Now())
-		seen[string(link.Token)] = true
-		if len(link.Token) != 43 || string(hashOf(string(link.Token))) != string(link.Hash) {
-			t.Errorf("%q %x", link.Token, link.Hash)
+		again := func(process, participant string, who portal.Person) error {
+			return s.LoginAgain(t.Context(), process, participant, who)
 		}
-	}
-	if len(seen) != 100 {
-		t.Errorf("%d of 100 differ", len(seen))
-	}
+		id := v.Participants[0].ID
+		s.wants(portal.ErrNotLoggedIn, again(v.ID, id, anna))
+		s.wants(portal.ErrOtherPerson, login(token(v, 0), jon))
+		s.must(login(token(v, 0), anna))
+		s.must(login(token(v, 0), anna)) // in another tab
+		s.must(again(v.ID, id, anna))
+		s.wants(portal.ErrOtherPerson, again(v.ID, id, jon))
+		for _, token := range []string{"", "x", id, strings.Repeat("x", 1<<16)} {
+			s.wants(portal.ErrNotFound, login(token, anna))
+		}
+		s.wants(portal.ErrNotFound, again("none", id, anna))
+		s.wants(portal.ErrNotFound, again(v.ID, "none", anna))
+
+		view, err := s.LinkView(t.Context(), token(v, 0))
+		s.must(err)
+		one := view.Participant
+		s.same(portal.Person{Name: "Anna", Kennitala: "0101302989", At: v.CreatedAt}, *one.Person)
+		if one.Link.Hash != nil || one.Link.Token != nil || one.Path != "/sign/"+v.ID+"/"+id || view.Link != portal.Opened {
+			t.Errorf("%+v, %s", one.Link, one.Path)
+		}
+		s.recorded(v.ID, "process.created", "participant.loggedin", "participant.loggedin") // not the other tab
+
+		time.Sleep(portal.InvitationTime)
+		s.must(login(token(v, 1), jon)) // at the last moment
+		time.Sleep(time.Microsecond)
+		s.wants(portal.ErrNotFound, login(token(v, 2), jon))
+	})
 }
 
-// TestKennitalaWithHyphen checks that a person is found by a kennitala that a provider writes with a hyphen.
-func TestKennitalaWithHyphen(t *testing.T) {
-	who := normal(Person{Kennitala: firstKennitala[:6] + "-" + firstKennitala[6:]})
-	if who.Kennitala != firstKennitala || idp.NormalizeKennitala("-") != "" {
-		t.Errorf("got %q, want %q", who.Kennitala, firstKennitala)
-	}
+// TestResend checks that an expired process waits again for the signers who have not answered, and that participants who
+// have not logged in get new links. [TestRandomCalls] checks whom other processes invite.
+func TestResend(t *testing.T) {
+	bubble(t, func(t *testing.T, s *service) {
+		v := s.create(3)
+		s.login(v, 0, s.anna)
+		s.must(s.signAs(v, 1, s.jon))
+		time.Sleep(portal.InvitationTime + time.Second)
+		s.is(v.ID, portal.Expired)
+		n, err := s.Resend(t.Context(), v.ID)
+		s.must(err)
+		s.is(v.ID, portal.Waiting)
+		got := s.show(v.ID)
+		var mails []mail // the first invitations were withdrawn
+		var ids []any
+		for _, i := range []int{0, 2, 3} {
+			one := got.Participants[i]
+			mails, ids = append(mails, mail{"invitation", v.ID, one.Email, one.Path}), append(ids, one.ID)
+			if one.Path == v.Participants[i].Path || one.Path == "" || !one.Link.InvitedAt.After(v.CreatedAt) {
+				t.Errorf("%s: %q, invited at %v", one.Name, one.Path, one.Link.InvitedAt)
+			}
+		}
+		s.same(mails, s.outbox.sent("invitation"))
+		s.same([]any{3, ""}, []any{n, got.Participants[1].Path}, "invited, path of who has signed")
+		s.same(map[string]any{"participants": ids},
+			s.recorded(v.ID, "process.created", "participant.loggedin", "signature.begun", "participant.signed", "process.invited"))
+		_, _, err = s.Login(t.Context(), token(v, 3), portal.Person{Name: "Vala", Kennitala: "0303302239"})
+		s.wants(portal.ErrNotFound, err)
+		_, err = s.LinkView(t.Context(), token(v, 3))
+		s.wants(portal.ErrNotFound, err)
+		s.login(got, 3, s.jon)
+		s.must(s.signAs(v, 2, s.jon))
+		s.must(s.signAs(v, 0, s.anna))
+		_, err = s.Resend(t.Context(), v.ID)
+		s.wants(portal.ErrNotWaiting, err)
+		_, err = s.Resend(t.Context(), "none")
+		s.wants(portal.ErrNotFound, err)
+	})
 }

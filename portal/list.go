@@ -11,13 +11,14 @@ import (
 	"unicode/utf8"
 )
 
-// MaxPage is how many processes a page may have, and DefaultPage how many it has unless the client says (spec 4.8).
+// MaxPage is how many processes a page may have, and DefaultPage how many it has if the client does not ask for a number
+// (spec 4.8).
 const (
 	MaxPage     = 200
 	DefaultPage = 50
 )
 
-// Query is a question for a page of the list of an account's processes.
+// Query selects a page of the list of an account's processes.
 type Query struct {
 	Status       Status    // empty: any
 	CreatedAfter time.Time // processes that were created later; zero: all
@@ -31,9 +32,9 @@ type Page struct {
 	Next      string // [Query.After] of the page after this one; empty: this is the last one
 }
 
-// List returns a page of the processes of an account that were made with the API, as they are now. A process that is
-// created or deleted between two pages moves no other process from one page to another. [*InvalidError] names the
-// parameters that are wrong, as they are called in spec 4.8.
+// List returns a page of the processes of an account that were created with the API, as they are now. A process that is
+// created or deleted between two pages moves no other process from one page to another. The faults of the
+// [*InvalidError] have the names of spec 4.8.
 func (s *Service) List(ctx context.Context, account string, q Query) (Page, error) {
 	after, err := q.position()
 	if err != nil {
@@ -55,7 +56,7 @@ func (s *Service) List(ctx context.Context, account string, q Query) (Page, erro
 	return page, nil
 }
 
-// Check returns what is wrong with the query: [*InvalidError].
+// Check checks the query. The error is an [*InvalidError].
 func (q Query) Check() error {
 	_, err := q.position()
 	return err
@@ -90,7 +91,7 @@ func (q Query) position() (Position, error) {
 }
 
 // ListAt returns up to limit processes of a store that come after a position, in the order of their creation. The status
-// of the listing is that at the time given, whether a process' expiry was noted or not.
+// of the listing is that at the time given, whether the end of an expired process was stored or not.
 func ListAt(ctx context.Context, store ProcessStore, at time.Time, of Listing, after Position, limit int) ([]Process, error) {
 	switch of.Status {
 	case Waiting:
@@ -101,7 +102,7 @@ func ListAt(ctx context.Context, store ProcessStore, at time.Time, of Listing, a
 	return store.ListProcesses(ctx, of, after, limit)
 }
 
-// waitingAt leaves out those that have expired since the last sweep.
+// waitingAt leaves out the processes that have expired since the last sweep.
 func waitingAt(ctx context.Context, store ProcessStore, at time.Time, of Listing, after Position, limit int) (list []Process, err error) {
 	for {
 		some, err := store.ListProcesses(ctx, of, after, limit)
@@ -120,8 +121,8 @@ func waitingAt(ctx context.Context, store ProcessStore, at time.Time, of Listing
 	}
 }
 
-// expiredAt adds those that have expired since the last sweep. It reads them first: a sweep that comes in between then
-// has a process in both lists and not in none.
+// expiredAt adds those that have expired since the last sweep. It reads the account's first: a sweep that comes in between
+// then has a process in both lists and not in none.
 func expiredAt(ctx context.Context, store ProcessStore, at time.Time, of Listing, after Position, limit int) (list []Process, err error) {
 	order := func(a, b Process) int { return a.position().compare(b.position()) }
 	first := func(all []Process) []Process {
@@ -129,11 +130,11 @@ func expiredAt(ctx context.Context, store ProcessStore, at time.Time, of Listing
 		all = slices.CompactFunc(all, func(a, b Process) bool { return a.ID == b.ID })
 		return all[:min(len(all), limit)]
 	}
-	for p, err := range store.Overdue(ctx, at) {
+	for p, err := range store.Overdue(ctx, of.Account, at) {
 		if err != nil {
 			return nil, err
 		}
-		if p.Account == of.Account && p.Origin == of.Origin && p.position().compare(after) > 0 {
+		if p.Origin == of.Origin && p.position().compare(after) > 0 {
 			list = append(list, p)
 		}
 		if len(list) > 2*limit {
@@ -146,7 +147,7 @@ func expiredAt(ctx context.Context, store ProcessStore, at time.Time, of Listing
 
 func (p *Process) position() Position { return Position{p.CreatedAt, p.ID} }
 
-// compare orders positions.
+// compare compares positions in the order of creation.
 func (p Position) compare(q Position) int {
 	return cmp.Or(p.CreatedAt.Compare(q.CreatedAt), cmp.Compare(p.ID, q.ID))
 }
@@ -162,7 +163,7 @@ func (p Position) cursor() string {
 	return base64.RawURLEncoding.EncodeToString(append(encoded, p.ID...))
 }
 
-// parseCursor reads what cursor has made, and reports whether it is that.
+// parseCursor decodes a cursor, and reports whether it is one.
 func parseCursor(text string) (Position, bool) {
 	encoded, err := base64.RawURLEncoding.Strict().DecodeString(text[:min(len(text), 2*maxCursorID)])
 	if err != nil || len(encoded) < 10 || len(encoded) > 9+maxCursorID || encoded[0] != cursorVersion {

@@ -1,18 +1,18 @@
 // Package portal runs signing processes: several people sign one document, from the creation of the process to the last
 // signature (spec 4.2 and 4.3).
 //
-// # A process
+// # Processes
 //
-// A process is one PDF and a list of people, who sign it or only read it. Package [process] is its
-// state machine: what may happen to it and what follows. [Service] applies the events in transactions
-// and carries out the effects.
+// A process is one PDF and a list of participants, who sign it or only read it. Package [process] is its state machine:
+// the events, their conditions and their effects. [Service] applies the events in transactions and carries out the
+// effects.
 //
-// # A signature
+// # Signatures
 //
-// One participant signs at a time and has the process' [Turn] for as long as the signing request lasts. The turn has a
-// number that no other turn of the process has. A signature that a person gave is always added to the document: no other
-// participant adds one meanwhile, and calls for an earlier turn change nothing. The participant names the revision of
-// the document that they have read; when another signature was added since, that is [ErrChanged].
+// One participant signs at a time and has the process' [Turn] for as long as the signing request lasts. The number of a
+// turn is unique in its process. A signature that a person gave is always added to the document: no other participant
+// adds one meanwhile, and calls for an earlier turn change nothing. The participant names the revision of the document
+// that they have read. If another signature was added since, the error is [ErrChanged].
 //
 // Package signing makes the signature. [Service] calls it, and it calls [Owner] back in the transactions of its own
 // changes:
@@ -20,28 +20,29 @@
 //  1. [Service.Sign], or [Service.SignAs] in a sandbox, checks whether the participant may begin, and calls
 //     signing.Service.Start with a signing.Order. The ID of the order has the number of the next turn.
 //  2. The transaction that stores the signing request calls [Owner.Begun], which gives the turn to the participant.
-//  3. Sign returns what the page has to show. The page looks at [Service.Progress]. SignAs waits for the end with
+//  3. Sign returns what the page has to show. The page polls [Service.Progress]. SignAs waits for the end with
 //     signing.Service.Drive.
 //  4. A job of package signing asks the person's identity provider, and another one completes the signature.
 //  5. The transaction that appends the signature to the document calls [Owner.Signed], which stores the signature in the
 //     process with its event and its mail, and [Owner.Ended], which ends the turn. The ledger counts the signature
 //     in the same transaction.
-//  6. A request without a signature calls [Owner.Ended] alone: the participant may sign again.
+//  6. If a request ends without a signature, only [Owner.Ended] is called. The participant may sign again.
 //  7. [Service.Delete] calls signing.Service.Cancel in its transaction, which calls [Owner.Ended].
 //
-// So an Owner is made first, the signing service is given it, and [New] is given both.
+// Therefore the caller makes the Owner first, the signing service with it, and then the Service with [New].
 //
-// # A place
+// # Links and pages
 //
-// The page of a participant shows their [ParticipantView]. A link leads to it, and after the first login it belongs to the person
-// who logged in: the same person may come back by the link that was used up, or log in to the page. Only a login opens a
-// link; looking at it changes nothing. The callers of [Service.Open], [Service.Sign] and [Service.Decline] check who is
-// admitted.
+// An invitation has a link. The first person who logs in with the link becomes the participant, which uses up the link.
+// From then on that person reaches the page of the participant with the same link, or by logging in to the page. The page
+// shows the [ParticipantView]. Reading a view changes nothing, also when a mail program opens the link.
+// [Service.Open], [Service.Sign] and [Service.Decline] do not check who calls them: their callers check that the person
+// has logged in.
 //
 // # Other packages
 //
-// [Events] delivers events, [Accounts] knows prices and quotas, and [Mail] sends messages. Each is an interface that
-// the server connects.
+// [Events] delivers events to subscribers, [Accounts] knows quotas and payment methods, and [Mail] sends messages. The
+// server implements these interfaces.
 package portal
 
 import (
@@ -54,7 +55,7 @@ import (
 
 // Errors of package process that methods of [Service] return.
 var (
-	ErrNotFound    = process.ErrNotFound // also for a process of another account, and a link that has expired
+	ErrNotFound    = process.ErrNotFound // also for a process of another account
 	ErrViewer      = process.ErrViewer
 	ErrAnswered    = process.ErrAnswered
 	ErrOtherPerson = process.ErrOtherPerson
@@ -65,19 +66,19 @@ var (
 	ErrChanged     = process.ErrChanged
 )
 
+// Errors of [Service.Create].
 var (
-	// ErrPayment: the account has no payment method, and its free signatures do not cover the
-	// signers.
+	// ErrPayment: the account has no payment method, and too few free signatures for the signers.
 	ErrPayment = errors.New("portal: payment method required")
-	// ErrQuota: the account has no room left for the document.
+	// ErrQuota: the document exceeds the account's storage quota.
 	ErrQuota = errors.New("portal: storage quota exceeded")
-	// ErrTooMany: the page has no room for so many stamps.
+	// ErrTooMany: the stamps of the signers do not fit on the page.
 	ErrTooMany = errors.New("portal: too many participants for the page")
-	// ErrNotDrawn: the page cannot be drawn, so that it is not known whether it has room for the stamps.
+	// ErrNotDrawn: the page cannot be rendered, so free space for the stamps cannot be found.
 	ErrNotDrawn = errors.New("portal: page cannot be drawn to look for places for the stamps")
-	// ErrKeyReused: the idempotency key came with another body.
+	// ErrKeyReused: the idempotency key was used with another body.
 	ErrKeyReused = errors.New("portal: idempotency key used with another request")
-	// ErrKeyInUse: a process with that idempotency key is just being created.
+	// ErrKeyInUse: another call is creating a process with the idempotency key.
 	ErrKeyInUse = errors.New("portal: process with that idempotency key is being created")
 )
 
@@ -88,7 +89,7 @@ const (
 	CompletedEvent = "process.completed"
 )
 
-// EventTypes are those that can be subscribed to.
+// EventTypes returns the types of events that an account can subscribe to.
 func EventTypes() []string { return []string{SignedEvent, DeclinedEvent, CompletedEvent} }
 
 // The types of package process that are part of a [Process].
@@ -96,13 +97,13 @@ type (
 	Role      = process.Role
 	Status    = process.Status
 	Link      = process.Link
-	LinkState = process.LinkState
 	Person    = process.Person
 	Signature = process.Signature
 	Decline   = process.Decline
 	Turn      = process.Turn
 )
 
+// Constants of package process.
 const (
 	Signer = process.Signer
 	Viewer = process.Viewer
@@ -111,7 +112,6 @@ const (
 	Completed = process.Completed
 	Declined  = process.Declined
 	Expired   = process.Expired
-	None      = process.None
 
 	Unopened    = process.Unopened
 	Opened      = process.Opened
@@ -120,13 +120,12 @@ const (
 	InvitationTime = process.InvitationTime
 )
 
-// Origin is where a process was made (spec 4.5).
+// Origin is the product that created a process (spec 4.5).
 type Origin string
 
 const (
 	API Origin = "api"
-	// Web processes are those of another product on the same store: invisible to the API, and
-	// silent.
+	// Web is another product on the same store. The API does not show its processes, and they have no events.
 	Web Origin = "web"
 )
 
@@ -137,20 +136,21 @@ type Process struct {
 	Origin       Origin
 	CreatedAt    time.Time
 	FileName     string
-	Document     string        // in storage.Documents
+	Document     string        // ID in storage.Documents
 	Participants []Participant // in the order of the request
-	Turn         *Turn         // who is signing; nil: nobody
-	Turns        int64         // how many there were: the number of the last
-	// EndedAt is when the process ended, as it was last noted: by each change, and soon after the process has expired.
-	// It is zero for a process that waits, and for one that nothing was noted about.
+	Turn         *Turn         // of the participant who is signing; nil: no signature is being made
+	Turns        int64         // how many turns there were: the number of the last one
+	// EndedAt is when the process ended. Each change stores it, and [Service.Sweep] stores it soon after the process has
+	// expired. It is zero if the process was waiting when it was stored, and in processes of servers that did not
+	// store it yet.
 	EndedAt time.Time
 }
 
-// Participant is a person who takes part in a process.
+// Participant is a person who signs or reads the document of a process.
 type Participant struct {
 	process.Participant
 	Name  string         `json:"name"`
 	Email string         `json:"email"`
 	Phone string         `json:"phone,omitempty"`
-	Stamp *signing.Stamp `json:"stamp,omitempty"` // nil: a viewer's
+	Stamp *signing.Stamp `json:"stamp,omitempty"` // nil if the participant is a viewer
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// Signing signs the documents of processes; *signing.Service is one. What each method does is said there.
+// Signing signs the documents of processes. *signing.Service implements it and documents the methods.
 type Signing interface {
 	Plan(ctx context.Context, document string, page int, c stamp.Corner, signers int) ([]*signing.Stamp, error)
 	Start(ctx context.Context, in signing.Start) (signing.Started, error)
@@ -20,64 +20,65 @@ type Signing interface {
 	Discard(ctx context.Context, document string) error
 }
 
-// Accounts knows what accounts may and owe. Its methods join the transaction of their context.
+// Accounts knows the terms of accounts. Its methods join the transaction of their context.
 type Accounts interface {
-	// Terms are those of an account, which stay as they are until the transaction ends.
+	// Terms returns the terms of an account, which do not change until the transaction ends. The error wraps
+	// [ErrNotFound] if the account is being deleted.
 	Terms(ctx context.Context, account string) (Terms, error)
-	// Stored notes that the documents of an account have grown by so many bytes, or shrunk.
+	// Stored adds to the size of the documents that an account stores. bytes may be negative.
 	Stored(ctx context.Context, account string, bytes int64) error
 }
 
 // Terms are what an account may use.
 type Terms struct {
 	PaymentMethod bool
-	Free          int   // signatures that cost nothing, of those that were not yet made
-	Quota         int64 // bytes of documents that there is room for; less than 0: there are too many
+	Free          int   // signatures that cost nothing and were not made yet
+	Quota         int64 // bytes that the account may still store; negative if it stores too many
 }
 
-// Events sends events to whoever has subscribed to them, if the transaction of its context is
-// committed; *delivery.Service is one.
+// Events sends events to the subscribers of an account. An event is sent only if the transaction of its context is
+// committed. *delivery.Service implements it.
 type Events interface {
 	Emit(ctx context.Context, account, eventType string, at time.Time, data any) error
 }
 
-// Mail tells people what concerns them. Its methods join the transaction of their context: what is
-// sent, is sent later.
+// Mail sends messages to participants and to the admins of accounts. Its methods join the transaction of their context
+// and store the messages, which are sent later.
 type Mail interface {
-	// Invite sends an invitation, with what [Process.Path] then is.
+	// Invite sends an invitation with the participant's [Process.Path].
 	Invite(ctx context.Context, p Process, to Participant) error
-	// Completed tells the participants that all have signed.
+	// Completed tells the participants that all signers have signed.
 	Completed(ctx context.Context, p Process) error
-	// Declined tells the admins of the account who has declined.
+	// Declined tells the admins of the account that a participant has declined.
 	Declined(ctx context.Context, p Process, by Participant) error
-	// Withdraw has what was not yet sent of a process not sent any more.
+	// Withdraw removes the messages about a process that were not sent yet.
 	Withdraw(ctx context.Context, process string) error
 }
 
-// TestUsers are those of a sandbox.
+// TestUsers finds the test users of a sandbox.
 type TestUsers interface {
-	// TestUser returns a test user of an account; [ErrNotFound]. ready says that the user
-	// signs at once.
+	// TestUser returns a test user of an account, and ready reports whether the user signs at once when asked.
+	// [ErrNotFound] if the account has no such test user.
 	TestUser(ctx context.Context, account, id string) (p idp.Person, ready bool, err error)
 }
 
-// Options are a service's choices.
+// Options configures a service.
 type Options struct {
-	// Events gets those of processes that were made with the API. nil: nobody does.
+	// Events gets the events of processes that were created with the API. nil: no events are sent.
 	Events Events
-	// Mail is nil where nobody is told, as in a sandbox (spec 6).
+	// Mail is nil if no mail is sent, as in a sandbox (spec 6).
 	Mail Mail
 	// TestUsers is nil in production.
 	TestUsers TestUsers
-	// KeepKeys is for how long a repetition with the same idempotency key is known as one; 0 is 24 h
+	// KeyRetention is how long an idempotency key is stored, so that a repeated request is recognized. 0 is 24 h
 	// (spec 1.8).
-	KeepKeys time.Duration
-	// Now tells the time; nil is the machine's clock.
+	KeyRetention time.Duration
+	// Now returns the time. nil is the machine's clock.
 	Now storage.Clock
 }
 
-// records is what the methods that store processes need.
-type records struct {
+// core has the dependencies that [Owner] and [Service] share, and the methods that both need.
+type core struct {
 	store     Store
 	tx        storage.Transactor
 	documents storage.Documents
@@ -86,28 +87,27 @@ type records struct {
 	options   Options
 }
 
+func (s *core) now(ctx context.Context) time.Time { return s.options.Now.Now(ctx) }
+
 // Owner is the part of a portal service that package signing calls: [Owner.Begun], [Owner.Signed] and [Owner.Ended]. It
-// may be used by several goroutines, and by several processes on one store.
-type Owner struct{ records }
+// may be used by several goroutines, and by several servers on one store.
+type Owner struct{ core }
 
 var _ signing.Owner = (*Owner)(nil)
 
-// NewOwner returns the owner for the options of the signing service, with which [New] is called then.
+// NewOwner returns the owner for the options of the signing service. The caller passes both to [New].
 func NewOwner(store Store, tx storage.Transactor, documents storage.Documents, log storage.EvidenceLog, accounts Accounts, options Options) *Owner {
-	if options.KeepKeys <= 0 {
-		options.KeepKeys = defaultKeepKeys
+	if options.KeyRetention <= 0 {
+		options.KeyRetention = defaultKeyRetention
 	}
-	return &Owner{records{store: store, tx: tx, documents: documents, log: log, accounts: accounts, options: options}}
+	return &Owner{core{store: store, tx: tx, documents: documents, log: log, accounts: accounts, options: options}}
 }
 
-// Service is the rules of processes over a [Store]. It may be used by several goroutines, and by
-// several processes on one store.
+// Service runs the processes of a [Store]. It may be used by several goroutines, and by several servers on one store.
 type Service struct {
-	records
+	core
 	signing Signing
 }
 
-// New returns a service whose signatures are made by the signing service that calls the owner.
-func New(owner *Owner, signing Signing) *Service { return &Service{owner.records, signing} }
-
-func (s *records) now(ctx context.Context) time.Time { return s.options.Now.Now(ctx) }
+// New returns a service. The signing service has to call the owner.
+func New(owner *Owner, signing Signing) *Service { return &Service{owner.core, signing} }

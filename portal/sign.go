@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
@@ -13,19 +15,20 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// SignRequest says how somebody is asked to sign, and what.
+// SignRequest is the input of [Service.Sign].
 type SignRequest struct {
 	Method   idp.Method
 	Phone    string // for idp.SIM
-	Revision int    // that the person has read: that of [DocumentCopy]
+	Revision int    // of the document that the person has read: [DocumentCopy.Revision]
 }
 
-// Sign asks the person who has logged in as a participant to sign. The participant has the turn from
-// then on until the signature is in the document or there will be none: [Service.Progress].
-// [ErrNotFound], [ErrViewer], [ErrAnswered], [ErrNotLoggedIn], [ErrNotWaiting], [ErrTurn],
-// [ErrChanged], and those of signing.Service.Start, such as [*signing.Refusal].
+// Sign asks the person who has logged in as a participant to sign. The participant has the turn until the signature is
+// in the document or the request has ended without one, which [Service.Progress] returns.
+//
+// Errors, in the order in which they are checked: [ErrNotFound], [ErrViewer], [ErrAnswered], [ErrNotLoggedIn],
+// [ErrNotWaiting], [ErrTurn], [ErrChanged], and those of signing.Service.Start, such as [*signing.Refusal].
 func (s *Service) Sign(ctx context.Context, processID, participant string, a SignRequest) (signing.Started, error) {
-	return s.begin(ctx, processID, participant, func(p *Process) (process.Event, idp.Person) {
+	return s.startSigning(ctx, processID, participant, func(p *Process) (process.Event, idp.Person) {
 		person := idp.Person{Method: a.Method, Phone: a.Phone}
 		if one := p.participant(participant); one != nil && one.Person != nil {
 			person.Kennitala = one.Person.Kennitala
@@ -34,31 +37,31 @@ func (s *Service) Sign(ctx context.Context, processID, participant string, a Sig
 	})
 }
 
-// beginTries bounds how often a call finds that another turn has come and gone meanwhile.
-const beginTries = 3
+// startAttempts is how often startSigning reads the process and starts a request, if other turns end in between.
+const startAttempts = 3
 
-// begin checks whether a participant may begin to sign, and starts a signing request, which takes the turn when it
-// is stored. of returns the event by which the participant begins, without the ID of the request, and the person who
-// is asked.
-func (s *Service) begin(ctx context.Context, processID, participant string, of func(p *Process) (process.Event, idp.Person)) (signing.Started, error) {
-	for range beginTries {
+// startSigning checks whether a participant may begin to sign, and starts a signing request. The transaction that stores
+// the request gives the turn to the participant. beginning returns the event by which the participant begins, without
+// the ID of the request, and the person who is asked.
+func (s *Service) startSigning(ctx context.Context, processID, participant string, beginning func(p *Process) (process.Event, idp.Person)) (signing.Started, error) {
+	for range startAttempts {
 		p, err := s.process(ctx, processID)
 		if err != nil {
 			return signing.Started{}, err
 		}
-		e, person := of(&p)
+		e, person := beginning(&p)
 		if err := p.state().Check(e, s.now(ctx)); err != nil {
 			return signing.Started{}, err
 		}
-		o := order{p.ID, participant, p.Turns + 1}
+		o := orderID{p.ID, participant, p.Turns + 1}
 		started, err := s.signing.Start(ctx, signing.Start{
 			Account: p.Account, Document: p.Document, Name: p.FileName, Person: person, Level: ades.LT,
 			Order: &signing.Order{ID: o.String(), Stamp: p.participant(participant).Stamp, Begin: e},
 		})
 		switch {
-		case errors.Is(err, errOvertaken):
+		case errors.Is(err, errOtherTurn):
 			continue
-		case errors.Is(err, signing.ErrFinished): // it was deleted with its process
+		case errors.Is(err, signing.ErrFinished): // the request was deleted with its process
 			err = ErrNotFound
 		}
 		failpoint.Here("portal/begun")
@@ -67,10 +70,128 @@ func (s *Service) begin(ctx context.Context, processID, participant string, of f
 	return signing.Started{}, ErrTurn
 }
 
-// Begun implements [signing.Owner]: the participant gets the turn if the event of the order is admitted. errOvertaken if
-// the turn that the order is for is not the next one any more.
+// Decline records that a participant who has logged in refuses to sign, which ends the process for all participants.
+// reason has at most [MaxReason] characters and may be empty.
+//
+// Errors: [*InvalidError] for the reason; [ErrNotFound], [ErrViewer], [ErrAnswered], [ErrNotLoggedIn],
+// [ErrNotWaiting]; [ErrTurn] while the participant is signing.
+func (s *Service) Decline(ctx context.Context, processID, participant, reason string) error {
+	if err := checkReason(reason); err != nil {
+		return err
+	}
+	return s.decline(ctx, processID, process.DeclineSigning{Participant: participant, Reason: reason})
+}
+
+func (s *Service) decline(ctx context.Context, processID string, e process.Event) error {
+	err := s.change(ctx, processID, e)
+	if err == nil {
+		failpoint.Here("portal/declined")
+	}
+	return err
+}
+
+// SignAs lets a test user sign as a participant without a login, and returns when the signature is in the document
+// (spec 6.4). If ctx ends first, the signature is made nevertheless.
+//
+// Errors, in the order in which they are checked: [ErrNotFound], also if there is no such test user; [ErrViewer],
+// [ErrAnswered], [ErrOtherPerson], [ErrCannotSign], [ErrNotWaiting], [ErrTurn].
+func (s *Service) SignAs(ctx context.Context, account, processID, participant, testUser string) error {
+	if s.options.TestUsers == nil {
+		return ErrNotFound
+	}
+	who, ready, err := s.options.TestUsers.TestUser(ctx, account, testUser)
+	if err != nil {
+		return err
+	}
+	who.Kennitala = idp.NormalizeKennitala(who.Kennitala)
+	if _, err := s.ofAccount(ctx, account, processID); err != nil {
+		return err
+	}
+	started, err := s.startSigning(ctx, processID, participant, func(*Process) (process.Event, idp.Person) {
+		return process.BeginSigningAs{Participant: participant, Kennitala: who.Kennitala, Ready: ready}, who
+	})
+	var refusal *signing.Refusal
+	if errors.As(err, &refusal) { // the test user was changed meanwhile
+		return fmt.Errorf("%w: %w", ErrCannotSign, err)
+	}
+	if err != nil {
+		return err
+	}
+	progress, err := s.signing.Drive(ctx, started.ID)
+	failpoint.Here("portal/driven")
+	switch {
+	case err == nil && progress.Failure == nil:
+		return nil
+	case err == nil || errors.Is(err, signing.ErrFinished):
+		return s.testUserError(ctx, processID, participant, who.Kennitala, progress.Failure)
+	}
+	return fmt.Errorf("portal: driving the signature: %w", err)
+}
+
+// testUserError returns the error of a request that has ended with a failure or was deleted; nil if the test user has
+// signed.
+func (s *Service) testUserError(ctx context.Context, processID, participant, kennitala string, failure *idp.Failure) error {
+	p, err := s.process(ctx, processID)
+	if err != nil {
+		return err // the process was deleted
+	}
+	if one := p.participant(participant); one != nil && one.Signature != nil && one.Signature.Kennitala == kennitala {
+		return nil // the request was deleted after the signature was made
+	}
+	if failure == nil {
+		return errors.New("portal: the request of a test user has ended without a signature")
+	}
+	if failure.Code == idp.InternalError {
+		return fmt.Errorf("portal: signing as a test user failed: %s: %s", failure.Code, failure.Description)
+	}
+	return fmt.Errorf("%w: %s", ErrCannotSign, failure.Code)
+}
+
+// DeclineAs is [Service.Decline] in a sandbox, for a participant who has not logged in. It does not return
+// [ErrNotLoggedIn].
+func (s *Service) DeclineAs(ctx context.Context, account, processID, participant, reason string) error {
+	if s.options.TestUsers == nil {
+		return ErrNotFound
+	}
+	if err := checkReason(reason); err != nil {
+		return err
+	}
+	if _, err := s.ofAccount(ctx, account, processID); err != nil {
+		return err
+	}
+	return s.decline(ctx, processID, process.DeclineSigningAs{Participant: participant, Reason: reason})
+}
+
+// errOtherTurn: another turn has begun since the process was read, so that the number of the next turn has changed.
+var errOtherTurn = errors.New("portal: another turn came first")
+
+// orderID is the ID of a signing.Order. It identifies a turn.
+type orderID struct {
+	process, participant string
+	turn                 int64 // number of the turn
+}
+
+func (o orderID) String() string {
+	return o.process + "/" + o.participant + "/" + strconv.FormatInt(o.turn, 10)
+}
+
+func parseOrderID(text string) (o orderID, err error) {
+	parts := strings.Split(text, "/")
+	if len(parts) == 3 {
+		o.process, o.participant = parts[0], parts[1]
+		o.turn, err = strconv.ParseInt(parts[2], 10, 64)
+	}
+	if len(parts) != 3 || err != nil {
+		return orderID{}, fmt.Errorf("portal: %q is not the ID of an order", text)
+	}
+	return o, nil
+}
+
+// Begun implements [signing.Owner]: it applies the event of the order, which gives the turn to the participant. It
+// returns errOtherTurn if the turn of the order is not the next one of the process, and [ErrNotFound] if the account is
+// being deleted.
 func (s *Owner) Begun(ctx context.Context, begun signing.Order, request string) error {
-	o, err := parseOrder(begun.ID)
+	o, err := parseOrderID(begun.ID)
 	if err != nil {
 		return err
 	}
@@ -93,23 +214,26 @@ func (s *Owner) Begun(ctx context.Context, begun signing.Order, request string) 
 		if err := p.state().Check(e, s.now(ctx)); err != nil {
 			return err
 		}
-		if p.Turns+1 != o.number {
-			return errOvertaken
+		if p.Turns+1 != o.turn {
+			return errOtherTurn
 		}
-		return s.applyTo(ctx, &p, e)
+		if _, err := s.accounts.Terms(ctx, p.Account); err != nil { // ErrNotFound: the process is deleted with its account
+			return err
+		}
+		return s.applyAndSave(ctx, &p, e)
 	})
 }
 
-// Signed implements [signing.Owner]: the signature, its events and mails and the room that it takes.
-// One that comes of an earlier turn, or for a process that was deleted, is signing.ErrUnwanted. The
-// account's quota refuses none.
-func (s *Owner) Signed(ctx context.Context, orderID string, made signing.Signature) error {
-	o, err := parseOrder(orderID)
+// Signed implements [signing.Owner]: it adds the signature to the process, with its event and its mail, and counts the
+// bytes by which the document has grown, also beyond the account's quota. It returns signing.ErrUnwanted if the turn of
+// the order is over or the process was deleted.
+func (s *Owner) Signed(ctx context.Context, id string, made signing.Signature) error {
+	o, err := parseOrderID(id)
 	if err != nil {
 		return err
 	}
 	if made.Certificate == nil {
-		return fmt.Errorf("portal: the signature of %s is without a certificate", orderID)
+		return fmt.Errorf("portal: the signature of %s has no certificate", id)
 	}
 	signature := Signature{
 		Name: made.Certificate.Subject.CommonName, Kennitala: idp.Kennitala(made.Certificate),
@@ -120,10 +244,10 @@ func (s *Owner) Signed(ctx context.Context, orderID string, made signing.Signatu
 		if err != nil {
 			return err
 		}
-		if err := s.applyTo(ctx, &p, process.AddSignature{Turn: o.number, Signature: signature}); err != nil {
+		if err := s.applyAndSave(ctx, &p, process.AddSignature{Turn: o.turn, Signature: signature}); err != nil {
 			return err
 		}
-		return s.stored(ctx, p.Account, made.Bytes)
+		return s.addStored(ctx, p.Account, made.Bytes)
 	})
 	if errors.Is(err, ErrNotFound) || errors.Is(err, process.ErrTurnOver) || errors.Is(err, ErrOtherPerson) {
 		err = signing.ErrUnwanted
@@ -131,10 +255,9 @@ func (s *Owner) Signed(ctx context.Context, orderID string, made signing.Signatu
 	return err
 }
 
-// Ended implements [signing.Owner]: it ends the turn. It does nothing if the turn is over, or the process was
-// deleted.
-func (s *Owner) Ended(ctx context.Context, orderID string) error {
-	o, err := parseOrder(orderID)
+// Ended implements [signing.Owner]: it ends the turn. It does nothing if the turn is over or the process was deleted.
+func (s *Owner) Ended(ctx context.Context, id string) error {
+	o, err := parseOrderID(id)
 	if err != nil {
 		return err
 	}
@@ -146,7 +269,7 @@ func (s *Owner) Ended(ctx context.Context, orderID string) error {
 		if err != nil {
 			return err
 		}
-		err = s.applyTo(ctx, &p, process.EndTurn{Turn: o.number})
+		err = s.applyAndSave(ctx, &p, process.EndTurn{Turn: o.turn})
 		if errors.Is(err, process.ErrTurnOver) {
 			return nil
 		}

@@ -7,38 +7,61 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/portal/process"
+	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 )
 
-// ProcessView is a process as it is shown at a time, its EndedAt included.
+// ProcessView is a process at a time, with what depends on the time: the status, EndedAt and the paths.
 type ProcessView struct {
 	Process
 	Status       Status
 	Participants []ParticipantState
 }
 
-// ParticipantState is a participant as it is shown with its process.
+// ParticipantState is a participant of a [ProcessView].
 type ParticipantState struct {
 	Participant
 	Status Status
-	Path   string // where on the server the participant signs or reads; empty: nowhere
+	Path   string // [Process.Path]
+}
+
+// ParticipantView is a process as the page of one participant shows it.
+type ParticipantView struct {
+	ProcessView
+	Participant ParticipantState
+	Link        process.LinkState // of the participant
+}
+
+// DocumentCopy is the document of a process at a time. The caller closes it.
+type DocumentCopy struct {
+	FileName string
+	Revision int // [Process.Revision]
+	storage.Blob
 }
 
 func (p *Process) view(now time.Time) ProcessView {
 	v := ProcessView{Process: *p, Status: p.Status(now)}
-	v.noteEnd(now)
+	v.setEndedAt(now)
 	for _, one := range p.Participants {
-		v.Participants = append(v.Participants, p.viewOf(one, now))
+		v.Participants = append(v.Participants, p.participantState(one, now))
 	}
 	return v
 }
 
-func (p *Process) viewOf(one Participant, now time.Time) ParticipantState {
+func (p *Process) participantState(one Participant, now time.Time) ParticipantState {
 	return ParticipantState{one, one.Status(), p.Path(one, now)}
 }
 
-// Process returns a process of an account as it is now. [ErrNotFound], also for one that was not made
-// with the API (spec 4.5).
+// participantView returns the view of one of the participants; [ErrNotFound] if one is nil.
+func (p *Process) participantView(one *Participant, now time.Time) (ParticipantView, error) {
+	if one == nil {
+		return ParticipantView{}, ErrNotFound
+	}
+	return ParticipantView{ProcessView: p.view(now), Participant: p.participantState(*one, now), Link: one.LinkState(now)}, nil
+}
+
+// Process returns a process of an account that was created with the API (spec 4.5). [ErrNotFound] if there is no such
+// process.
 func (s *Service) Process(ctx context.Context, account, id string) (ProcessView, error) {
 	p, err := s.ofAccount(ctx, account, id)
 	if err != nil {
@@ -47,8 +70,8 @@ func (s *Service) Process(ctx context.Context, account, id string) (ProcessView,
 	return p.view(s.now(ctx)), nil
 }
 
-// Document opens the document of a process as it is now, whatever the status of the process, with its
-// file name. The caller closes it. [ErrNotFound].
+// Document opens the document of a process of an account, at any status of the process, and returns its file name. The
+// caller closes it. [ErrNotFound] as for [Service.Process].
 func (s *Service) Document(ctx context.Context, account, id string) (fileName string, content storage.Blob, err error) {
 	p, err := s.ofAccount(ctx, account, id)
 	if err != nil {
@@ -60,26 +83,112 @@ func (s *Service) Document(ctx context.Context, account, id string) (fileName st
 	return p.FileName, content, nil
 }
 
-// process reads a process.
-func (s records) process(ctx context.Context, id string) (Process, error) {
-	p, err := s.store.Process(ctx, id)
-	return p, found(err)
+// LinkView returns the view of the participant that a link belongs to, by its token, also if the link is used up or has
+// expired. It changes nothing. [ErrNotFound] if there is no such link, if a new link has replaced it or if the process
+// was deleted.
+func (s *Service) LinkView(ctx context.Context, token string) (ParticipantView, error) {
+	hash := hashToken(token)
+	p, err := s.store.ProcessByLink(ctx, hash)
+	if err != nil {
+		return ParticipantView{}, readError(err)
+	}
+	return p.participantView(p.linked(hash), s.now(ctx))
 }
 
-// ofAccount reads a process that the API shows to an account.
+// ParticipantView returns the view of a participant. [ErrNotFound] if there is no such participant.
+func (s *Service) ParticipantView(ctx context.Context, process, participant string) (ParticipantView, error) {
+	p, err := s.process(ctx, process)
+	if err != nil {
+		return ParticipantView{}, err
+	}
+	return p.participantView(p.participant(participant), s.now(ctx))
+}
+
+// openAttempts is how often [Service.Open] opens a document to which signatures are added meanwhile.
+const openAttempts = 5
+
+// Open opens the document of a process for a participant, at any status of the process. The caller closes it. Errors:
+// [ErrNotFound] if there is no such participant; [ErrChanged] if signatures were added during each attempt.
+func (s *Service) Open(ctx context.Context, process, participant string) (DocumentCopy, error) {
+	p, err := s.process(ctx, process)
+	if err != nil {
+		return DocumentCopy{}, err
+	}
+	if p.participant(participant) == nil {
+		return DocumentCopy{}, ErrNotFound
+	}
+	for range openAttempts {
+		content, err := s.open(ctx, p)
+		if err != nil {
+			return DocumentCopy{}, err
+		}
+		c := DocumentCopy{FileName: p.FileName, Revision: p.Revision(), Blob: content}
+		if p, err = s.process(ctx, process); err == nil && p.Revision() == c.Revision {
+			return c, nil // one transaction changes the process and the document, so no signature was added meanwhile
+		}
+		if err = errors.Join(err, content.Close()); err != nil {
+			return DocumentCopy{}, err
+		}
+	}
+	return DocumentCopy{}, ErrChanged
+}
+
+// open opens the document of a process. [ErrNotFound] if the process was deleted meanwhile.
+func (s *Service) open(ctx context.Context, p Process) (storage.Blob, error) {
+	content, err := s.documents.Open(ctx, p.Document)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("portal: opening the document: %w", err)
+	}
+	return content, nil
+}
+
+// Progress returns the progress of a request of [Service.Sign]. If request is empty, it is the request of the
+// participant's current turn. [ErrNotFound] if the request is not one of this participant, if it was deleted, or if the
+// participant has no turn.
+func (s *Service) Progress(ctx context.Context, process, participant, request string) (signing.Progress, error) {
+	p, err := s.process(ctx, process)
+	if err != nil {
+		return signing.Progress{}, err
+	}
+	if request == "" {
+		if p.Turn == nil || p.Turn.Participant != participant {
+			return signing.Progress{}, ErrNotFound
+		}
+		request = p.Turn.Request
+	}
+	progress, err := s.signing.Progress(ctx, request)
+	switch {
+	case errors.Is(err, signing.ErrFinished):
+		return signing.Progress{}, ErrNotFound
+	case err != nil:
+		return signing.Progress{}, fmt.Errorf("portal: looking at the signature under way: %w", err)
+	}
+	if o, err := parseOrderID(progress.Order); err != nil || o.process != process || o.participant != participant {
+		return signing.Progress{}, ErrNotFound
+	}
+	return progress, nil
+}
+
+// process reads a process of any account and origin. [ErrNotFound] if there is no such process.
+func (s core) process(ctx context.Context, id string) (Process, error) {
+	p, err := s.store.Process(ctx, id)
+	return p, readError(err)
+}
+
+// ofAccount reads a process that the API shows to an account. [ErrNotFound] if there is no such process.
 func (s *Service) ofAccount(ctx context.Context, account, id string) (Process, error) {
 	p, err := s.process(ctx, id)
-	if err == nil && !p.visible(account) {
+	if err == nil && !(p.Origin == API && p.Account == account) {
 		return Process{}, ErrNotFound
 	}
 	return p, err
 }
 
-// visible says whether the API shows the process to an account.
-func (p *Process) visible(account string) bool { return p.Origin == API && p.Account == account }
-
-// found puts an error of reading a process into this package's words.
-func found(err error) error {
+// readError returns [ErrNotFound] for storage.ErrNotFound, and wraps other errors.
+func readError(err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -87,37 +196,4 @@ func found(err error) error {
 		return ErrNotFound
 	}
 	return fmt.Errorf("portal: reading the process: %w", err)
-}
-
-// change applies an event to a process and carries out its effects, in a transaction.
-func (s records) change(ctx context.Context, id string, e process.Event) error {
-	return storage.InTx(ctx, s.tx, func(ctx context.Context) error {
-		p, err := s.process(ctx, id)
-		if err != nil {
-			return err
-		}
-		return s.applyTo(ctx, &p, e)
-	})
-}
-
-// applyTo applies an event to a process that was read in the transaction of ctx, carries out its effects
-// and stores the process. It is not for [process.Delete], which [Service.delete] applies.
-func (s records) applyTo(ctx context.Context, p *Process, e process.Event) error {
-	effects, err := p.apply(e, s.now(ctx))
-	if err != nil {
-		return err
-	}
-	if err := s.carryOut(ctx, p, e, effects); err != nil {
-		return err
-	}
-	return s.save(ctx, *p)
-}
-
-// save stores a process that was changed.
-func (s records) save(ctx context.Context, p Process) error {
-	p.noteEnd(s.now(ctx))
-	if err := s.store.UpdateProcess(ctx, p); err != nil {
-		return fmt.Errorf("portal: storing the process: %w", err)
-	}
-	return nil
 }

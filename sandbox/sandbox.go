@@ -61,6 +61,9 @@ type Store interface {
 type Options struct {
 	// Keys is the type of key that new users get.
 	Keys KeyType
+	// CheckAccount returns an error if an account takes no new users, which Create returns. It is called in the
+	// transaction that stores a user. nil: all accounts take users.
+	CheckAccount func(ctx context.Context, account string) error
 	// Now returns the time at which users are created and answer; nil is the machine's clock. The authority's
 	// timestamps and revocation data always have the time of the machine's clock.
 	Now storage.Clock
@@ -86,7 +89,7 @@ func Open(ctx context.Context, store Store, tx storage.Transactor, options Optio
 func (s *Sandbox) now(ctx context.Context) time.Time { return s.options.Now.Now(ctx) }
 
 // Create creates a user of the account. FullName, Kennitala and Phone are required; the caller checks their
-// form. Error: [ErrUserExists].
+// form. Errors: [ErrUserExists], and that of [Options].CheckAccount.
 func (s *Sandbox) Create(ctx context.Context, account string, p Profile) (User, error) {
 	if p.FullName == nil || p.Kennitala == nil || p.Phone == nil {
 		return User{}, errors.New("sandbox: user without full name, kennitala or phone")
@@ -105,7 +108,15 @@ func (s *Sandbox) Create(ctx context.Context, account string, p Profile) (User, 
 	if err := s.certify(&u, now); err != nil {
 		return User{}, err
 	}
-	if err := s.tx.InTx(ctx, func(ctx context.Context) error { return s.store.CreateUser(ctx, u) }); err != nil {
+	err = s.tx.InTx(ctx, func(ctx context.Context) error {
+		if check := s.options.CheckAccount; check != nil {
+			if err := check(ctx, account); err != nil {
+				return err
+			}
+		}
+		return s.store.CreateUser(ctx, u)
+	})
+	if err != nil {
 		return User{}, storeError(err)
 	}
 	return u, nil

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -364,64 +365,279 @@ func deleted(t *testing.T, o *operator.Service, id string, how operator.Deletion
 	return done
 }
 
-// breaking is a store in which all transactions fail after some, as if the program had died.
-type breaking struct {
-	*bolt.DB
-	left int // how many go well; less than 0: all
+// hooked is a store that calls before with the number of each transaction, from 0 on, before it begins. An error is the
+// transaction's.
+type hooked struct {
+	operator.Store
+	listing
+	n      int
+	before func(n int) error
+}
+
+// listing is what a deletion needs of a store beside operator.Store.
+type listing interface {
+	RequestsOf(ctx context.Context, account string) iter.Seq2[signing.Request, error]
+	AllTokens(ctx context.Context) iter.Seq2[account.TokenRecord, error]
+	AllSignals(ctx context.Context) iter.Seq2[busysignal.Signal, error]
+	AllJobs(ctx context.Context) iter.Seq2[storage.Job, error]
+	AllKeys(ctx context.Context) iter.Seq2[portal.Key, error]
+}
+
+func hook(s store, before func(n int) error) *hooked {
+	return &hooked{Store: s.Store, listing: s.Store.(listing), before: before}
+}
+
+func (h *hooked) InTx(ctx context.Context, fn func(context.Context) error) error {
+	if err := h.before(h.n); err != nil {
+		return err
+	}
+	h.n++
+	return h.Store.InTx(ctx, fn)
 }
 
 var errBroken = errors.New("broken off")
 
-func (b *breaking) InTx(ctx context.Context, fn func(context.Context) error) error {
-	if b.left == 0 {
-		return errBroken
+// A deletion that breaks off before any of its transactions, as if the program had died, goes on when it is called again, and
+// leaves nothing.
+func TestDeletionOfAnAccountGoesOn(t *testing.T) {
+	for name, open := range stores {
+		t.Run(name, func(t *testing.T) {
+			s := open(t)
+			how := operator.Deletion{Force: true}
+			for n, whole := 0, false; !whole; n++ {
+				gone := someAccount(t, s, "gone", signing.Signed)
+				o := operator.New(hook(s, func(now int) error {
+					if now == n {
+						return errBroken
+					}
+					return nil
+				}), operator.Options{})
+				err := o.DeleteAccount(t.Context(), gone.account, how, func(operator.AccountContent) error { return nil })
+				if whole = err == nil; !whole {
+					if !errors.Is(err, errBroken) {
+						t.Fatal(err)
+					}
+					deleted(t, operator.New(s.Store, operator.Options{}), gone.account, how)
+				}
+				if d := cmp.Diff(evidenceTables[name], tablesWith(s.dump(t), gone.marks)); d != "" {
+					t.Errorf("after %d transactions: %s", n, d)
+				}
+				keptEvidence(t, s, gone)
+				if whole {
+					t.Logf("figure: the deletion of an account has %d transactions", n)
+				}
+			}
+		})
 	}
-	b.left--
-	return b.DB.InTx(ctx, fn)
 }
 
-// A deletion that breaks off before any of its transactions goes on when it is called again, and leaves nothing.
-func TestDeletionOfAnAccountGoesOn(t *testing.T) {
-	for n := 0; ; n++ {
-		s := boltStore(t)
-		b := &breaking{s.Store.(*bolt.DB), -1}
-		gone := someAccount(t, s, "gone", signing.Signed)
-		b.left = n
-		o := operator.New(b, operator.Options{})
-		how := operator.Deletion{Force: true}
-		err := o.DeleteAccount(t.Context(), gone.account, how, func(operator.AccountContent) error { return nil })
-		whole := err == nil
-		if !whole {
-			if !errors.Is(err, errBroken) {
+// addRequest stores a request of an account with a document of its own.
+func addRequest(t *testing.T, s store, r signing.Request) {
+	t.Helper()
+	document, err := s.Documents().Create(t.Context(), strings.NewReader("document of "+r.ID), 1<<10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Document, r.CreatedAt, r.Expires = document.ID, now(), now().Add(time.Hour)
+	err = s.InTx(t.Context(), func(ctx context.Context) error {
+		return errors.Join(s.Documents().Keep(ctx, r.Document), s.Requests().CreateRequest(ctx, r))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A signing request that begins just before the account is closed is under way, and is not cut unless by force.
+func TestDeletionOfAnAccountSeesWhatBegins(t *testing.T) {
+	for name, open := range stores {
+		t.Run(name, func(t *testing.T) {
+			s := open(t)
+			a, err := account.New(s.Accounts(), s, account.Options{}).CreateAccount(t.Context(), "Example Ltd.")
+			if err != nil {
 				t.Fatal(err)
 			}
-			b.left = -1
-			deleted(t, o, gone.account, how)
-		}
-		if d := cmp.Diff(evidenceTables["bolt"], tablesWith(s.dump(t), gone.marks)); d != "" {
-			t.Errorf("after %d transactions: %s", n, d)
-		}
-		keptEvidence(t, s, gone)
-		if whole {
-			t.Logf("figure: the deletion of an account has %d transactions", n)
-			return
-		}
+			begins := hook(s, func(n int) error {
+				if n == 0 {
+					addRequest(t, s, signing.Request{ID: "begins", Account: a.ID, Phase: signing.Waiting})
+				}
+				return nil
+			})
+			o := operator.New(begins, operator.Options{})
+			none := func(operator.AccountContent) error { return nil }
+			if err := o.DeleteAccount(t.Context(), a.ID, operator.Deletion{}, none); err == nil || !strings.Contains(err.Error(), "1 signing requests that are under way") {
+				t.Errorf("without force: %v", err)
+			}
+			stored, err := s.Accounts().Account(t.Context(), a.ID)
+			if err != nil || !stored.ClosedAt.IsZero() {
+				t.Errorf("closed at %v, %v", stored.ClosedAt, err)
+			}
+			if r, err := s.Requests().Request(t.Context(), "begins"); err != nil || r.Phase != signing.Waiting {
+				t.Errorf("%q, %v", r.Phase, err)
+			}
+			if entries, err := s.EvidenceLog().Entries(t.Context(), a.ID); err != nil || len(entries) > 0 {
+				t.Errorf("%v, %v", entries, err)
+			}
+			if done := deleted(t, o, a.ID, operator.Deletion{Force: true}); done.Requests != 1 || done.UnderWay != 1 {
+				t.Errorf("with force: %+v", done)
+			}
+		})
 	}
 }
 
-// What has ended, whatever became of it, is not in the way of a deletion.
+// The services of a server add nothing to an account that is closed.
+func TestClosedAccountTakesNothing(t *testing.T) {
+	for name, open := range stores {
+		t.Run(name, func(t *testing.T) {
+			s := open(t)
+			accounts := account.New(s.Accounts(), s, account.Options{})
+			a, err := accounts.CreateAccount(t.Context(), "Example Ltd.")
+			if err == nil {
+				err = accounts.CloseAccount(t.Context(), a.ID)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			document, err := s.Documents().Create(t.Context(), strings.NewReader("%PDF-1.7"), 1<<10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			signals := busysignal.New(s.BusySignals(), s, busysignal.Options{CheckAccount: accounts.CheckOpen})
+			users, err := sandbox.Open(t.Context(), s.Sandbox(), s, sandbox.Options{Keys: sandbox.P256, CheckAccount: accounts.CheckOpen})
+			if err != nil {
+				t.Fatal(err)
+			}
+			requests := signing.New(s.Requests(), s, s.Documents(), s.Jobs(), s.EvidenceLog(), users, signals, signing.Options{CheckAccount: accounts.CheckOpen})
+			hooks := delivery.New(s.Webhooks(), s, s.Jobs(), delivery.Options{EventTypes: []string{"process.completed"}, CheckAccount: accounts.CheckOpen})
+			text := func(s string) *string { return &s }
+			_, started := requests.Start(t.Context(), signing.Start{Account: a.ID, Document: document.ID, Name: "a.pdf", Person: idp.Person{Kennitala: "0101302989"}})
+			_, signal := signals.Create(t.Context(), a.ID)
+			_, user := users.Create(t.Context(), a.ID, sandbox.Profile{FullName: text("Name"), Kennitala: text("0101302989"), Phone: text("5550101")})
+			_, subscription := hooks.Create(t.Context(), a.ID, "https://a.example/", []string{"process.completed"})
+			for what, err := range map[string]error{"request": started, "busy signal": signal, "sandbox user": user, "subscription": subscription} {
+				if !errors.Is(err, account.ErrClosed) {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+			if done := deleted(t, operator.New(s.Store, operator.Options{}), a.ID, operator.Deletion{}); done != (operator.AccountContent{}) {
+				t.Errorf("stored: %+v", done)
+			}
+		})
+	}
+}
+
+// The account's own record goes only when no other record is left, also of those that were added after the last look.
+func TestDeletionOfAnAccountLooksAgain(t *testing.T) {
+	for name, open := range stores {
+		t.Run(name, func(t *testing.T) {
+			s := open(t)
+			for what, add := range map[string]func(ctx context.Context, account, client string) error{
+				"token": func(ctx context.Context, of, client string) error {
+					return s.Accounts().AddToken(ctx, account.TokenRecord{Hash: []byte("h"), ClientID: client, AccountID: of, ExpiresAt: now().Add(time.Hour)})
+				},
+				"idempotency key": func(ctx context.Context, _, client string) error {
+					return s.Processes().CreateKey(ctx, portal.Key{Client: client, Value: "late", CreatedAt: now()})
+				},
+				"busy signal": func(ctx context.Context, of, _ string) error {
+					return s.BusySignals().AddSignal(ctx, busysignal.Signal{ID: "late", Account: of, CreatedAt: now(), UsedAt: now()})
+				},
+				"ledger line": func(ctx context.Context, of, _ string) error {
+					return s.Accounts().AddLine(ctx, account.Line{ID: "late", Account: of, API: account.SigningAPI, At: now()})
+				},
+				"job": func(ctx context.Context, of, _ string) error {
+					return s.Jobs().Enqueue(ctx, storage.Job{Kind: "webhook.event", Group: of, Due: now(), Payload: []byte("{}")})
+				},
+				"subscription": func(ctx context.Context, of, _ string) error {
+					return s.Webhooks().CreateSubscription(ctx, delivery.Subscription{ID: "late", Account: of, EventTypes: []string{"process.completed"}, Secret: []byte("s")}, 10)
+				},
+				"sandbox user": func(ctx context.Context, of, _ string) error {
+					return s.Sandbox().CreateUser(ctx, sandbox.User{ID: "late", Account: of, Certificate: []byte{1}, Key: []byte{1}})
+				},
+				"client": func(ctx context.Context, of, _ string) error {
+					return s.Accounts().AddClient(ctx, account.Client{ID: "late client", AccountID: of, Name: "late"})
+				},
+				"request": func(ctx context.Context, of, _ string) error {
+					return s.Requests().CreateRequest(ctx, signing.Request{ID: "late", Account: of, Phase: signing.Ended, CreatedAt: now()})
+				},
+			} {
+				t.Run(what, func(t *testing.T) {
+					_, _, transactions := deletedWith(t, s, func(int, string, string) error { return nil })
+					of, client, _ := deletedWith(t, s, func(n int, of, client string) error {
+						if n != transactions-1 { // the last one deletes the account
+							return nil
+						}
+						return s.InTx(t.Context(), func(ctx context.Context) error { return add(ctx, of, client) })
+					})
+					if d := cmp.Diff(evidenceTables[name], tablesWith(s.dump(t), []string{of, client, "late"})); d != "" {
+						t.Errorf("what is left: %s", d)
+					}
+				})
+			}
+		})
+	}
+}
+
+// deletedWith deletes an account that has a client alone. It calls before with the number of each transaction and the IDs, and
+// returns the IDs and the number of transactions.
+func deletedWith(t *testing.T, s store, before func(n int, account, client string) error) (id, clientID string, transactions int) {
+	t.Helper()
+	accounts := account.New(s.Accounts(), s, account.Options{})
+	a, err := accounts.CreateAccount(t.Context(), "Example Ltd.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, _, err := accounts.CreateClient(t.Context(), a.ID, "client", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := hook(s, func(n int) error { return before(n, a.ID, client.ID) })
+	deleted(t, operator.New(h, operator.Options{}), a.ID, operator.Deletion{})
+	return a.ID, client.ID, h.n
+}
+
+// What has ended, whatever became of it, is not in the way of a deletion, unless a person's signature would be lost with it.
 func TestAccountWithoutSignaturesUnderWay(t *testing.T) {
-	s := boltStore(t)
-	for _, phase := range []signing.Phase{signing.Failed, signing.Ended} {
-		of := someAccount(t, s, string(phase), phase)
-		o := operator.New(s.Store, operator.Options{})
-		err := s.InTx(t.Context(), func(ctx context.Context) error { return s.Requests().DeleteRequest(ctx, "order of "+string(phase)) })
-		if err != nil {
-			t.Fatal(err)
-		}
-		if done := deleted(t, o, of.account, operator.Deletion{}); done.UnderWay != 0 || done.Requests != 1 {
-			t.Errorf("%s: %+v", phase, done)
-		}
+	failure := &idp.Failure{Code: idp.InternalError}
+	for name, open := range stores {
+		t.Run(name, func(t *testing.T) {
+			s := open(t)
+			accounts := account.New(s.Accounts(), s, account.Options{})
+			for what, test := range map[string]struct {
+				phase       signing.Phase
+				value       []byte
+				failure     *idp.Failure
+				recoverable bool
+			}{
+				"failed":                                {signing.Failed, nil, failure, false},
+				"ended":                                 {signing.Ended, nil, nil, false},
+				"ended with a failure":                  {signing.Ended, nil, failure, false},
+				"failed with a signature":               {signing.Failed, []byte{1}, failure, true},
+				"ended with a signature":                {signing.Ended, []byte{1}, failure, true},
+				"ended with the signature of a refusal": {signing.Ended, []byte{1}, &idp.Failure{Code: idp.UserCancelled}, false},
+			} {
+				t.Run(what, func(t *testing.T) {
+					a, err := accounts.CreateAccount(t.Context(), what)
+					if err != nil {
+						t.Fatal(err)
+					}
+					addRequest(t, s, signing.Request{ID: "request " + what, Account: a.ID, Phase: test.phase, Value: test.value, Failure: test.failure})
+					o := operator.New(s.Store, operator.Options{})
+					want := operator.AccountContent{Requests: 1}
+					if test.recoverable {
+						want.UnderWay = 1
+						err := o.DeleteAccount(t.Context(), a.ID, operator.Deletion{}, func(operator.AccountContent) error { return nil })
+						if err == nil || !strings.Contains(err.Error(), `1 with a signature that "innsigli signing complete" can still complete (request `+what+")") {
+							t.Errorf("without force: %v", err)
+						}
+					}
+					if d := cmp.Diff(want, deleted(t, o, a.ID, operator.Deletion{DryRun: true})); d != "" {
+						t.Errorf("dry run: %s", d)
+					}
+					if d := cmp.Diff(want, deleted(t, o, a.ID, operator.Deletion{Force: test.recoverable})); d != "" {
+						t.Error(d)
+					}
+				})
+			}
+		})
 	}
 }
 
@@ -442,7 +658,7 @@ func TestClosedAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := accounts.Close(t.Context(), a.ID, nil); err != nil {
+		if err := accounts.CloseAccount(t.Context(), a.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -452,7 +668,7 @@ func TestClosedAccount(t *testing.T) {
 	_, terms := accounts.Terms(t.Context(), a.ID)
 	for _, test := range []struct{ got, want error }{
 		{authenticated, account.ErrInvalidToken}, {issued, account.ErrInvalidClient}, {created, account.ErrClosed}, {terms, account.ErrClosed},
-		{accounts.Close(t.Context(), "none", nil), account.ErrNotFound},
+		{accounts.CloseAccount(t.Context(), "none"), account.ErrNotFound},
 	} {
 		if !errors.Is(test.got, test.want) {
 			t.Errorf("%v, want %v", test.got, test.want)

@@ -78,7 +78,7 @@ func (s *Server) cleanupTasks() []cleanupTask {
 func (s *Server) cleanup(ctx context.Context) {
 	for _, task := range s.cleanupTasks() {
 		if err := task.untilDone(ctx); err != nil && ctx.Err() == nil {
-			s.config.Log.Error("cleaning up failed", "what", task.what, "error", err)
+			s.config.Log.Error("cleanup failed", "what", task.what, "error", err)
 		}
 	}
 }

@@ -40,6 +40,9 @@ func TestCleanup(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if _, err := s.accounts.EnsureAccount(t.Context(), sandboxAccount, "Sandbox", true); err != nil {
+			t.Fatal(err)
+		}
 		signal, err := s.signals.Create(t.Context(), sandboxAccount)
 		if err != nil {
 			t.Fatal(err)

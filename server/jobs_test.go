@@ -42,7 +42,7 @@ func TestJobsOfEachKindThatAlwaysFail(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.runFor(t, time.Hour)
-		linesOfJobs(t, &log, map[string]int{"a job failed": 2, "a job was parked: see innsigli job show": 1}, len(kinds))
+		linesOfJobs(t, &log, map[string]int{"job failed": 2, "job parked: see innsigli job show": 1}, len(kinds))
 
 		o := operator.New(db, operator.Options{})
 		parked, err := o.Jobs(t.Context(), operator.JobFilter{State: storage.JobParked}, "")
@@ -61,7 +61,7 @@ func TestJobsOfEachKindThatAlwaysFail(t *testing.T) {
 			}
 		}
 		s.runFor(t, time.Second)
-		linesOfJobs(t, &log, map[string]int{"a job failed": 1}, len(kinds))
+		linesOfJobs(t, &log, map[string]int{"job failed": 1}, len(kinds))
 		for _, j := range parked {
 			now, err := o.Job(t.Context(), j.ID)
 			if err != nil || now.State != storage.JobWaiting || now.Attempts != 3 || now.Failures != 1 {

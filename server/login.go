@@ -116,7 +116,7 @@ func (l OpenIDLogin) meaning(err error) error {
 		return err
 	}
 	if means == page.ErrRefusedLogin && l.Log != nil {
-		l.Log.Warn("a login was refused", "error", err)
+		l.Log.Warn("login refused", "error", err)
 	}
 	return fmt.Errorf("%w: %w", means, err)
 }

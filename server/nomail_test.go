@@ -35,7 +35,7 @@ func TestMailThatIsNotSent(t *testing.T) {
 					t.Error(err)
 				}
 				noMailJobs(t, db)
-				told := strings.Count(log.String(), `msg="mail was not sent: this server sends none (--mail)" process=`+p.ID)
+				told := strings.Count(log.String(), `msg="message not sent: no mail server is configured (--mail)" process=`+p.ID)
 				if (told == 1) != production || strings.Contains(log.String(), "example.is") {
 					t.Errorf("the log: %s", &log)
 				}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/simulated"
@@ -35,7 +36,8 @@ func (c Config) people(ctx context.Context) (people, error) {
 	}
 	switch c.Environment {
 	case Sandbox:
-		users, err := sandbox.Open(ctx, sealed.Sandbox(c.Backend.Sandbox(), c.MasterKey), c.Backend, sandbox.Options{Keys: c.TestKeys})
+		accounts := account.New(c.Backend.Accounts(), c.Backend, account.Options{})
+		users, err := sandbox.Open(ctx, sealed.Sandbox(c.Backend.Sandbox(), c.MasterKey), c.Backend, sandbox.Options{Keys: c.TestKeys, CheckAccount: accounts.CheckOpen})
 		return people{provider: users, users: users, authority: users, options: signing.Options{Expiry: sandbox.Expiry, Interval: time.Second, IgnoreInterval: true}}, err
 	case Trial:
 		return c.simulatedPeople(ctx)
@@ -45,7 +47,7 @@ func (c Config) people(ctx context.Context) (people, error) {
 		p.notifier = notifier
 	}
 	if c.Login == nil { // as who uses the Signing API alone may have it
-		c.Log.Warn("there is no login: nobody can open what they are invited to sign")
+		c.Log.Warn("no login provider is configured: invited people cannot open their documents")
 	}
 	return p, nil
 }
@@ -61,7 +63,7 @@ func (c Config) simulatedPeople(ctx context.Context) (people, error) {
 	if err != nil {
 		return people{}, err
 	}
-	c.Log.Warn("the identity provider is simulated: nobody is asked, and the signatures are worth nothing")
+	c.Log.Warn("the identity provider is simulated: no person is asked, and the signatures have no value")
 	return people{provider: provider, authority: authority, login: newTrialLogin(c.BaseURL)}, nil
 }
 

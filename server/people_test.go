@@ -31,6 +31,9 @@ func TestTestPeople(t *testing.T) {
 	s, db := newServer(t, filepath.Join(t.TempDir(), "store.db"), nil)
 	people := testUsers{db.Sandbox()}
 	name, kennitala, phone := "Sandbox Signer", "010130-2989", "5550101"
+	if _, err := s.accounts.EnsureAccount(t.Context(), sandboxAccount, "Sandbox", true); err != nil {
+		t.Fatal(err)
+	}
 	u, err := s.people.users.Create(t.Context(), sandboxAccount, sandbox.Profile{FullName: &name, Kennitala: &kennitala, Phone: &phone})
 	if err != nil {
 		t.Fatal(err)

@@ -111,12 +111,12 @@ func (s *Server) assemble(ctx context.Context) (err error) {
 	if n, err := c.reseal(ctx); err != nil {
 		return err
 	} else if n > 0 {
-		c.Log.Info("secrets were sealed with the first master key", "number", n)
+		c.Log.Info("secrets encrypted again with the first master key", "count", n)
 	}
 	s.observer = telemetry.Observer{Metrics: telemetry.NewMetrics(), Traces: telemetry.NewTraces(c.Traces)}
 	s.tx = s.observer.Transactor(b)
 	s.accounts = account.New(b.Accounts(), s.tx, account.Options{})
-	s.signals = busysignal.New(b.BusySignals(), s.tx, busysignal.Options{})
+	s.signals = busysignal.New(b.BusySignals(), s.tx, busysignal.Options{CheckAccount: s.accounts.CheckOpen})
 	s.assembleMail()
 	if err = s.assembleWebhooks(ctx); err != nil {
 		return err
@@ -127,9 +127,9 @@ func (s *Server) assemble(ctx context.Context) (err error) {
 	s.assembleSigning()
 	s.observer.Metrics.WatchJobs(b.Jobs(), s.kindNames())
 	if file, ok := b.(interface {
-		Room() (size, free int64, err error)
+		FileSize() (size, free int64, err error)
 	}); ok {
-		s.observer.Metrics.WatchRoom(file.Room)
+		s.observer.Metrics.WatchFileSize(file.FileSize)
 	}
 	if err = s.listen(); err != nil {
 		return err
@@ -171,13 +171,14 @@ func (s *Server) noMail() notify.NoMail {
 func (s *Server) assembleWebhooks(ctx context.Context) error {
 	c, b := s.config, s.config.Backend
 	if c.Webhooks.AllowPrivate {
-		c.Log.Warn("webhooks may go to this machine and private networks")
+		c.Log.Warn("webhooks to this machine and to private networks are allowed")
 	}
 	o := delivery.Options{
 		EventTypes:       portal.EventTypes(),
 		MaxSubscriptions: c.Webhooks.MaxSubscriptions,
 		Endpoints:        delivery.Endpoints{AllowPrivate: c.Webhooks.AllowPrivate, Proxy: c.Webhooks.Proxy},
 		Observed:         s.observer.Metrics.Attempt,
+		CheckAccount:     s.accounts.CheckOpen,
 	}
 	if c.Environment != Sandbox { // which sends no mail (spec 6)
 		alerts := notify.Alerts{Accounts: s.accounts, Letterhead: notify.LetterheadOf(c.Operator), Log: c.Log}
@@ -195,7 +196,7 @@ func (s *Server) assembleWebhooks(ctx context.Context) error {
 func (s *Server) assembleSigning() {
 	c, b := s.config, s.config.Backend
 	now := time.Now()
-	o := portal.Options{Events: s.hooks, Mail: s.noMail(), KeepKeys: now.Sub(c.Retention.IdempotencyKeys.before(now))}
+	o := portal.Options{Events: s.hooks, Mail: s.noMail(), KeyRetention: now.Sub(c.Retention.IdempotencyKeys.before(now))}
 	if s.mailer != nil {
 		o.Mail = s.mailer
 	}
@@ -208,8 +209,8 @@ func (s *Server) assembleSigning() {
 	options.Renderer = s.renderer
 	options.Sources = func() ades.Sources { return s.observer.Sources(sources()) }
 	options.OnStep = s.logStep
-	options.SingleProcess = bucketsOf(b) == nil
-	options.Owner, options.Ledger = owner, s.accounts
+	options.SingleProcess = isSingleProcess(b)
+	options.Owner, options.Ledger, options.CheckAccount = owner, s.accounts, s.accounts.CheckOpen
 	s.signing = signing.New(sealed.Requests(b.Requests(), c.MasterKey), s.tx, b.Documents(), b.Jobs(), b.EvidenceLog(), s.observer.Provider(s.people.provider), s.signals, options)
 	s.processes = portal.New(owner, s.signing)
 }
@@ -257,7 +258,10 @@ func (s *Server) logStep(ctx context.Context, step signing.Step) {
 	s.config.Log.LogAttrs(ctx, level, "signing request", attributes...)
 }
 
-// bucketsOf are those of a backend that several servers may share; nil: there are none.
+// isSingleProcess reports whether only one process can use a backend, as it has no rates that several could share.
+func isSingleProcess(b Backend) bool { return bucketsOf(b) == nil }
+
+// bucketsOf returns the rates of a backend that several servers may share, or nil if it has none.
 func bucketsOf(b Backend) storage.Buckets {
 	if shared, ok := b.(interface{ Buckets() storage.Buckets }); ok {
 		return shared.Buckets()
@@ -325,7 +329,7 @@ func (s *Server) newPage() (*page.Page, error) {
 		Operator: c.Operator,
 		Trial:    c.Environment == Trial,
 		Failed: func(ctx context.Context, err error) {
-			c.Log.ErrorContext(ctx, "a page could not be shown", "error", err)
+			c.Log.ErrorContext(ctx, "rendering a page failed", "error", err)
 		},
 	})
 }
@@ -527,7 +531,7 @@ func (s *Server) drain(ctx, failed context.Context) {
 		s.config.Stopping()
 	}
 	delay := s.config.DrainDelay
-	s.config.Log.Info("stopping: requests are still taken for the drain delay, and those under way may then take the time to finish; jobs in work are waited for",
+	s.config.Log.Info("stopping: new requests are accepted during drainDelay, and running requests have timeToFinish to end",
 		"drainDelay", delay, "timeToFinish", front.StopTime)
 	timer := time.NewTimer(delay)
 	defer timer.Stop()
@@ -566,26 +570,26 @@ func (s *Server) Close() error {
 	return err
 }
 
-// runner does the jobs, measured.
+// runner returns the runner of jobs, whose attempts are measured.
 func (s *Server) runner() queue.Runner {
 	kinds := s.kinds()
 	for i, k := range kinds {
 		kinds[i] = s.observer.Kind(k)
 	}
 	return queue.Runner{
-		Jobs:  s.config.Backend.Jobs(),
-		Tx:    s.tx,
-		Kinds: kinds,
-		Alone: bucketsOf(s.config.Backend) == nil,
+		Jobs:          s.config.Backend.Jobs(),
+		Tx:            s.tx,
+		Kinds:         kinds,
+		SingleProcess: isSingleProcess(s.config.Backend),
 		Failed: func(ctx context.Context, job storage.Job, err error) {
 			if job.ID == "" {
-				s.config.Log.ErrorContext(ctx, "the store failed", "error", err)
+				s.config.Log.ErrorContext(ctx, "store failed", "error", err)
 				return
 			}
-			s.config.Log.ErrorContext(ctx, "a job failed", "kind", job.Kind, "job", job.ID, "attempt", job.Attempt, "failures", job.Failures+1, "error", err)
+			s.config.Log.ErrorContext(ctx, "job failed", "kind", job.Kind, "job", job.ID, "attempt", job.Attempt, "failures", job.Failures, "error", err)
 		},
 		Parked: func(ctx context.Context, job storage.Job) {
-			s.config.Log.ErrorContext(ctx, "a job was parked: see innsigli job show", "kind", job.Kind, "job", job.ID, "failures", job.Failures+1)
+			s.config.Log.ErrorContext(ctx, "job parked: see innsigli job show", "kind", job.Kind, "job", job.ID, "failures", job.Failures)
 		},
 	}
 }
@@ -596,7 +600,7 @@ func (s *Server) kinds() (all []queue.Kind) {
 	// many may, and those of one account may well be all there are. Each live request of a process
 	// is one every two seconds.
 	for name, do := range s.signing.Handlers() {
-		all = append(all, queue.Kind{Name: name, Do: do, Concurrency: 128, PerGroup: 64, MaxAttempts: signing.MaxAttempts(name)})
+		all = append(all, queue.Kind{Name: name, Do: do, Concurrency: 128, PerGroup: 64, MaxAttempts: s.signing.MaxAttempts(name)})
 	}
 	for _, w := range s.hooks.Work() {
 		all = append(all, queue.Kind{
@@ -624,7 +628,7 @@ func (s *Server) renewCertificates(ctx context.Context) {
 		return
 	}
 	if err := s.people.authority.Renew(ctx); err != nil && ctx.Err() == nil {
-		s.config.Log.Error("renewing the server's own certificates failed", "error", err)
+		s.config.Log.Error("renewing the certificates of the test authority failed", "error", err)
 	}
 }
 

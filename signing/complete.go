@@ -116,7 +116,7 @@ var wrongValue = &idp.Failure{Code: idp.SignatureVerificationError, Description:
 // If the timestamp itself is invalid, for example under a root that is not trusted, the next attempt
 // requests another one.
 func keepsTimestamp(err error) bool {
-	return errors.Is(err, ades.ErrNoRevocation) || errors.Is(err, ades.ErrTimestamp) || errors.Is(err, errNoMemory)
+	return errors.Is(err, ades.ErrNoRevocation) || errors.Is(err, ades.ErrTimestamp) || errors.Is(err, errBusy)
 }
 
 // addValidationData adds the validation data that the level needs. At every level it checks that the

@@ -2,8 +2,6 @@ package signing_test
 
 import (
 	"crypto"
-	"crypto/rand"
-	"crypto/rsa"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -11,6 +9,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	"github.com/innsigli/innsigli/signing"
 )
 
@@ -171,11 +170,9 @@ func TestKeyThatCannotBeUsed(t *testing.T) {
 			if !p.traits.CMS {
 				p.traits.Algorithm = ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.PKCS1v15}
 			}
-			key, err := rsa.GenerateKey(rand.Reader, 1024)
-			if err != nil {
-				t.Fatal(err)
-			}
+			key := certtest.NewRSAKey(t, 1024)
 			p.key = key
+			var err error
 			if p.cert, err = p.ca.Issue("A signer", kennitala, key.Public(), time.Now()); err != nil {
 				t.Fatal(err)
 			}

@@ -50,17 +50,17 @@ func (s *Service) Handlers() map[string]func(ctx context.Context, job storage.Jo
 	}
 }
 
-// MaxAttempts is how many attempts of a job of a kind of [Service.Handlers] may fail before it is parked. A request
+// MaxAttempts returns how many attempts of a job of a kind of [Service.Handlers] may fail before it is parked. A request
 // has an end of its own, which comes first, so that a signature that a person gave is not given up while it could be
 // completed: a completion ends with the time that it has, and all others with the request. Until then they are tried
 // about so often; a job that goes on failing cannot even store that it has ended.
-func MaxAttempts(kind string) int {
+func (s *Service) MaxAttempts(kind string) int {
 	const more = 100 // the first tries follow sooner
 	switch kind {
 	case completeKind, completeXMLKind:
 		return int(completeFor/retrySeldom) + more
 	case DriveKind:
-		return int(orderCompleteFor/(2*time.Second)) + more // the interval of polls
+		return int(orderCompleteFor/s.options.Interval) + more
 	}
 	return int(orderCompleteFor/retrySeldom) + more
 }

@@ -42,15 +42,16 @@ func (e *CompletionError) Error() string {
 
 func (e *CompletionError) Unwrap() error { return e.Err }
 
-// recoverable reports whether the request is over without the signature that the person gave.
-func (r *Request) recoverable() bool {
+// Recoverable reports whether the request is over without the signature that the person gave, which
+// [Service.Recover] may still complete.
+func (r *Request) Recoverable() bool {
 	return (r.Phase == Failed || r.Phase == Ended) && r.Value != nil && r.Failure != nil && r.Failure.Code == idp.InternalError
 }
 
 // keptForRecovery reports whether the value of a request is kept: for [Options.Keep] after the request ended. One
 // that has not ended is not deleted before that.
 func (s *Service) keptForRecovery(r *Request, now time.Time) bool {
-	return r.Phase == Signed || r.recoverable() && now.Before(r.UpdatedAt.Add(s.options.Keep))
+	return r.Phase == Signed || r.Recoverable() && now.Before(r.UpdatedAt.Add(s.options.Keep))
 }
 
 // giveUp is the change that ends the request because its signature could not be completed in time. The value stays.
@@ -93,7 +94,7 @@ var otherReasons = []struct {
 	of   error
 	text string
 }{
-	{errNoMemory, "the server was busy with other documents"},
+	{errBusy, "the server was busy with other documents"},
 	{ades.ErrRevoked, "the certificate of an authority is revoked"},
 	{ades.ErrNoChain, "the certificate of a timestamp authority or an OCSP responder is not trusted"},
 	{ades.ErrOutsideValidity, "the certificate of a timestamp authority or an OCSP responder is not valid"},
@@ -154,9 +155,10 @@ func hostOf(address string) string {
 // The document has the level of the request; a lower one is never written. The person is not asked again: the stored
 // value is used, and the timestamp of an earlier attempt if there is one. All checks of a signature are made (spec 3.8).
 //
-// The request stays failed. Recover changes nothing that a client or the owner of an order sees, and counts no signature
-// in the [Ledger]. It stores an entry of the evidence log and nothing else, so that it may be repeated, also at the same
-// time, until the request is deleted ([Service.Sweep]). Each call gets validation data of its own.
+// The request stays failed. Recover stores nothing and counts no signature in the [Ledger], so that it may be repeated,
+// also at the same time, until the request is deleted ([Service.Sweep]). Each call gets validation data of its own. The
+// caller calls [Service.RecordRecovery] when the document is stored safely: the evidence log then never tells of a document
+// that a crash prevented.
 //
 // The document of an order is written as the person signed it, with this signature as the last, even if others have
 // signed since. It does not become the owner's: the owner was told that the order ended without a signature, so that
@@ -197,28 +199,33 @@ func (s *Service) Recover(ctx context.Context, request string, w io.Writer) erro
 	case err != nil:
 		return &CompletionError{incomplete(err).Description, err}
 	}
-	signed := d.signed()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, signed); err != nil {
-		return fmt.Errorf("signing: reading the signed document: %w", err)
-	}
-	err = s.inTx(ctx, func(ctx context.Context) error {
-		return s.record(ctx, &r, recoveredEntryKind, recoveredEntry{r.Level.String(), contentOf(sum.Sum(nil), signed.Size())})
-	})
-	if err != nil {
-		return fmt.Errorf("signing: recording the signature: %w", err)
-	}
-	if _, err := signed.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	_, err = io.Copy(w, signed)
+	_, err = io.Copy(w, d.signed())
 	return err
+}
+
+// RecordRecovery records in the evidence log that the caller has stored a document of [Service.Recover], which has a
+// SHA-256 and a length in bytes. It records each of several documents of one request. The errors are [ErrUnknown],
+// [ErrNotRecoverable] and those of the store.
+func (s *Service) RecordRecovery(ctx context.Context, request string, sum [sha256.Size]byte, size int64) error {
+	return s.inTx(ctx, func(ctx context.Context) error {
+		r, err := s.store.Request(ctx, request)
+		switch {
+		case errors.Is(err, storage.ErrNotFound):
+			return ErrUnknown
+		case err != nil:
+			return err
+		}
+		if err := r.checkRecoverable(); err != nil {
+			return err
+		}
+		return s.record(ctx, &r, recoveredEntryKind, recoveredEntry{r.Level.String(), contentOf(sum[:], size)})
+	})
 }
 
 // checkRecoverable says why a request is not recoverable.
 func (r *Request) checkRecoverable() error {
 	switch {
-	case r.recoverable():
+	case r.Recoverable():
 		return nil
 	case r.Phase == Starting, r.Phase == Waiting:
 		return fmt.Errorf("%w: the person has not signed", ErrNotRecoverable)

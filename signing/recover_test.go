@@ -3,6 +3,7 @@ package signing_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -30,13 +31,19 @@ func (s service) keptForRecovery(id string) {
 	}
 }
 
-// recovered returns the document that an operator gets of a request.
+// recovered returns the document that an operator gets of a request and stores. The evidence log has that only afterwards.
 func (s service) recovered(id string) []byte {
 	s.t.Helper()
+	before := s.kinds(id)
 	var document bytes.Buffer
 	if err := s.Recover(s.t.Context(), id, &document); err != nil {
 		s.t.Fatal(err)
 	}
+	s.tells(id, before...)
+	if err := s.RecordRecovery(s.t.Context(), id, sha256.Sum256(document.Bytes()), int64(document.Len())); err != nil {
+		s.t.Fatal(err)
+	}
+	s.tells(id, append(before, "signature.recovered")...)
 	return document.Bytes()
 }
 
@@ -303,6 +310,9 @@ func TestNotRecoverable(t *testing.T) {
 		wantNot := func(id, why string) {
 			t.Helper()
 			var document bytes.Buffer
+			if err := s.RecordRecovery(t.Context(), id, sha256.Sum256(nil), 0); !errors.Is(err, signing.ErrNotRecoverable) {
+				t.Error(err)
+			}
 			if err := s.Recover(t.Context(), id, &document); !errors.Is(err, signing.ErrNotRecoverable) || !strings.Contains(err.Error(), why) || document.Len() > 0 {
 				t.Errorf("got %v, %d bytes, want %q", err, document.Len(), why)
 			}
@@ -328,6 +338,9 @@ func TestNotRecoverable(t *testing.T) {
 		}
 		wantNot(id, "it ended with SignatureVerificationError")
 		s.remembered(id)
+		if err := s.RecordRecovery(t.Context(), "7f8a4b1e-26c8-4b0f-9f43-4a2f6f6f0001", sha256.Sum256(nil), 0); !errors.Is(err, signing.ErrUnknown) {
+			t.Error(err)
+		}
 		if err := s.Recover(t.Context(), "7f8a4b1e-26c8-4b0f-9f43-4a2f6f6f0001", new(bytes.Buffer)); !errors.Is(err, signing.ErrUnknown) {
 			t.Error(err)
 		}
@@ -407,6 +420,10 @@ func TestRecoverOnSeveralServers(t *testing.T) {
 			servers.Go(func() {
 				var document bytes.Buffer
 				if err := one.Recover(t.Context(), id, &document); err != nil {
+					t.Error(err)
+					return
+				}
+				if err := one.RecordRecovery(t.Context(), id, sha256.Sum256(document.Bytes()), int64(document.Len())); err != nil {
 					t.Error(err)
 					return
 				}

@@ -78,11 +78,11 @@ type Lease struct {
 	Until   time.Time `json:"until"`
 }
 
-// free reports whether the lease can be taken at now. alone says that no other process uses the
+// free reports whether the lease can be taken at now. singleProcess: no other process uses the
 // store, so that a lease of another process is void.
-func (l Lease) free(now time.Time, process string, alone bool) bool {
+func (l Lease) free(now time.Time, process string, singleProcess bool) bool {
 	wrong := l.Until.Sub(now) > 20*time.Second // no version takes a lease for that long: a clock was wrong
-	return l.Process == "" || now.After(l.Until) || wrong || alone && l.Process != process
+	return l.Process == "" || now.After(l.Until) || wrong || singleProcess && l.Process != process
 }
 
 // released returns the lease after its release. The token stays: by it the session that had the lease

@@ -13,6 +13,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 )
 
 // spec 3.8: whose certificate is revoked, and what that means for the signer. An
@@ -59,10 +60,7 @@ type entity struct {
 
 func newEntity(t *testing.T, name string) entity {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := certtest.NewKey(t, elliptic.P256())
 	return entity{name, key}
 }
 

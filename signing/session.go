@@ -157,7 +157,7 @@ func (s *Service) end(ctx context.Context, r *Request) error {
 	}
 	r.Phase, r.Lease = Ended, r.Lease.released()
 	r.State.Public, r.State.Secret = nil, nil
-	if !r.recoverable() {
+	if !r.Recoverable() {
 		if err := s.purge(ctx, r); err != nil {
 			return err
 		}
@@ -207,7 +207,7 @@ func (s *Service) remove(ctx context.Context, r Request) error {
 	if err := errors.Join(s.recordAbandoned(ctx, &r), s.end(ctx, &r)); err != nil {
 		return err
 	}
-	if r.recoverable() {
+	if r.Recoverable() {
 		if err := s.purge(ctx, &r); err != nil {
 			return err
 		}

@@ -147,6 +147,9 @@ type Options struct {
 	Owner Owner
 	// Ledger counts the signatures that are made. nil: they are not counted.
 	Ledger Ledger
+	// CheckAccount returns an error if an account takes no new requests, which Start returns. It is called in the
+	// transaction that stores a request. nil: all accounts take requests.
+	CheckAccount func(ctx context.Context, account string) error
 	// AllowDigitalSignature accepts signers' certificates whose key usage has digitalSignature and not
 	// nonRepudiation. Such certificates are usually for logins (EN 319 412-2 4.3.2).
 	AllowDigitalSignature bool
@@ -201,6 +204,9 @@ func New(store Store, tx storage.Transactor, documents storage.Documents, jobs s
 		options.Keep = 24 * time.Hour
 	}
 	options.Keep = max(options.Keep, time.Hour)
+	if options.CheckAccount == nil {
+		options.CheckAccount = func(context.Context, string) error { return nil }
+	}
 	if options.Sources == nil {
 		options.Sources = func() ades.Sources { return ades.Sources{Roots: x509.NewCertPool()} }
 	}

@@ -66,7 +66,8 @@ func (r *Refusal) Error() string { return "signing: the identity provider refuse
 // storage.ErrUnavailable or storage.ErrFull when the store was unavailable; the call may then be
 // repeated, best with an idempotency key. With a stamp it also returns the errors of pades.Check, of
 // stamp.ReadPage and of finding a place, and stamp.ErrImage; without one, a document that cannot be
-// signed fails later. The documents of a start that failed are deleted.
+// signed fails later. It returns the error of [Options].CheckAccount when the account takes no requests. The
+// documents of a start that failed are deleted.
 //
 // The start of an order also returns the error of [Owner.Begun], and [ErrFinished] when the order is
 // cancelled meanwhile. Its document is never deleted.
@@ -245,6 +246,9 @@ func (s *Service) tryCreate(ctx context.Context, b *startInput) (r Request, repl
 			if b.original, err = s.order(ctx, &r, b.Order); err != nil {
 				return err
 			}
+		}
+		if err := s.options.CheckAccount(ctx, b.Account); err != nil { // accounts are locked after requests and processes
+			return err
 		}
 		return s.recordAsked(ctx, &r, b.Client, b.original)
 	})

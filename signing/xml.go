@@ -178,8 +178,8 @@ const (
 	xmlMemoryTimeout = 8 * time.Second
 )
 
-// errNoMemory: there was no memory in time for another document.
-var errNoMemory = fmt.Errorf("signing: waiting for other documents: %w", ades.ErrUnavailable)
+// errBusy: other documents took up the memory for too long.
+var errBusy = fmt.Errorf("signing: waiting for other documents: %w", ades.ErrUnavailable)
 
 // xmlMemory bounds the bytes of XML that are read at once.
 type xmlMemory struct{ small, large *semaphore.Weighted }
@@ -189,7 +189,7 @@ func newXMLMemory() xmlMemory {
 }
 
 // acquire waits until there is memory for a document of a size. The caller calls done when the document is no
-// longer read. The error is errNoMemory.
+// longer read. The error is errBusy.
 func (r xmlMemory) acquire(ctx context.Context, size int64) (done func(), err error) {
 	memory := r.large
 	if size <= smallXML {
@@ -197,7 +197,7 @@ func (r xmlMemory) acquire(ctx context.Context, size int64) (done func(), err er
 	}
 	size = min(size, largeXMLAtOnce)
 	if err := memory.Acquire(ctx, size); err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoMemory, err)
+		return nil, fmt.Errorf("%w: %w", errBusy, err)
 	}
 	return func() { memory.Release(size) }, nil
 }

@@ -18,13 +18,15 @@ type Job struct {
 	Unique string
 	// Due is the time before which the job is not claimed; of a parked job, when it was parked.
 	Due time.Time
-	// Attempt counts the claims of the job, the present one included.
+	// Attempt is the number of the attempt: of a job under lease the present one, else the last one; 0: none was made.
 	Attempt int
 	// Payload is what the handler needs to know, in an encoding of its own with a version.
 	Payload []byte
 
 	// Failures counts the attempts that failed, since the job was enqueued or retried by an operator.
 	Failures int
+	// Interruptions counts the last of them that were interrupted, one after the other (Failure).
+	Interruptions int
 	// LastError is the error of the attempt that failed last, without personal data; empty: none has failed.
 	LastError string
 	// FailedAt is when that was.
@@ -39,6 +41,9 @@ type Lease struct {
 	Job
 	Token string    // of this one lease
 	Until time.Time // it is lost then, and another may claim the job
+	// Interrupted: an earlier lease of the job ran out, and was not given back. Attempt is the number of
+	// that attempt, whose failure the holder of this lease stores instead of making another (Jobs.Fail).
+	Interrupted bool
 }
 
 // Failure is what becomes of a job whose attempt has failed.
@@ -46,6 +51,8 @@ type Failure struct {
 	Error string    // without personal data, bounded by the caller
 	At    time.Time // when the attempt failed
 	Due   time.Time // when the job is due again; the zero time parks it
+	// Interrupted: the process that made the attempt stopped, or could not store its result.
+	Interrupted bool
 }
 
 // Jobs is a queue of jobs. A job is there until it is finished or dropped; one whose lease
@@ -64,7 +71,8 @@ type Jobs interface {
 
 	// Claim leases up to limit jobs of a kind that are due at now, that no lease holds and that are not parked,
 	// the earliest due of each group first, and so that no group has more than perGroup jobs
-	// under lease. Groups that have many jobs waiting keep none from those that have few.
+	// under lease. Groups that have many jobs waiting keep none from those that have few. It counts an attempt,
+	// unless the lease is Interrupted.
 	Claim(ctx context.Context, kind string, now time.Time, limit, perGroup int, lease time.Duration) ([]Lease, error)
 
 	// Extend lets leases end at the time given, and reports of each whether it is held. One that
@@ -82,12 +90,12 @@ type Jobs interface {
 	Retry(ctx context.Context, l Lease, due time.Time) error
 
 	// Fail is Retry for a job whose attempt has failed: it counts and stores the failure, and may park the
-	// job; [ErrLeaseLost].
+	// job; [ErrLeaseLost]. Interruptions is 0 after Retry and after a failure that is not Interrupted.
 	Fail(ctx context.Context, l Lease, f Failure) error
 
-	// ReleaseAll gives back all leases. A process that has the store to itself calls it when it starts: the
-	// leases are those of a process that died.
-	ReleaseAll(ctx context.Context) error
+	// ExpireLeases lets all leases that last longer end at now. A process that has the store to itself calls it when it
+	// starts: the leases are those of a process that died.
+	ExpireLeases(ctx context.Context, now time.Time) error
 
 	// Drop removes the jobs of a group, also those that are being done: their leases are
 	// lost.

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/xades"
 )
@@ -28,7 +30,7 @@ import (
 //
 // With INNSIGLI_FULL=1 it fails if it is slower than xmlsec1, or if the heap is more than four times the document.
 func BenchmarkDocuments(b *testing.B) {
-	p := newPerson(b, newAuthority(b), rsaKey(b, 3072))
+	p := newPerson(b, catest.New(b), certtest.NewRSAKey(b, 3072))
 	for _, k := range packings {
 		for _, size := range []int{10_000_000, 30_000_000} {
 			b.Run(fmt.Sprintf("%s/%dMB", k.name, size/1_000_000), func(b *testing.B) {

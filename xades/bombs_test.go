@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 	"github.com/innsigli/innsigli/xades"
@@ -28,7 +29,7 @@ type bomb struct {
 // TestBombs checks that no bomb passes, is extended, or is signed if it cannot be read, and how much is allocated in
 // total. BenchmarkBombs checks the time and the memory in use.
 func TestBombs(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	for _, b := range bombs(t, p, 20) {
 		doc := document([]byte(b.content))
 		b.limitAllocation(t, "Verify", func() {
@@ -62,7 +63,7 @@ func (b bomb) limitAllocation(t *testing.T, name string, do func()) {
 // BenchmarkBombs fails if an operation on a bomb of full size takes more than two seconds, or more than 200 MB beside the
 // document.
 func BenchmarkBombs(b *testing.B) {
-	p := newPerson(b, newAuthority(b), p256(b))
+	p := newPerson(b, catest.New(b), p256(b))
 	for _, bomb := range bombs(b, p, 1) {
 		doc := document([]byte(bomb.content))
 		bounded := func(name string, do func()) {

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pki/tsp"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/internal/test/validators"
 	"github.com/innsigli/innsigli/xades"
@@ -103,7 +103,7 @@ func TestCorpus(t *testing.T) {
 	}
 	known := knownVerdicts(t, paths, trusts)
 	passed, intact, made := 0, 0, 0
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	for i, path := range paths {
 		name := filepath.Base(path)
 		b := readFile(t, path)

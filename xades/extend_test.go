@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/internal/test/validators"
 	"github.com/innsigli/innsigli/xades"
@@ -19,7 +20,7 @@ import (
 // that cannot have validation data.
 func TestExtendRefuses(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	p := newPerson(t, ca, p256(t))
 	signed := signFor(t, []byte(contract), p, ades.T, xades.Options{})
 	archived := signLevel(t, []byte(contract), p, ades.LTA, xades.Options{})
@@ -47,7 +48,7 @@ func TestExtendRefuses(t *testing.T) {
 func TestRenewalAddsValidationData(t *testing.T) {
 	t.Parallel()
 	began := time.Now().AddDate(0, 0, -8)
-	ca := newAuthorityAt(t, began)
+	ca := catest.NewAt(t, began)
 	on := func(day int) ades.Sources {
 		return ca.Sources(func() time.Time { return began.AddDate(0, 0, day).Add(time.Hour) })
 	}
@@ -69,7 +70,7 @@ func TestRenewalAddsValidationData(t *testing.T) {
 // one: they cannot both get an archive timestamp.
 func TestExtendInAnother(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	outer := sign(t, []byte("<a/>"), newPerson(t, ca, p256(t)), packings[0].options())
 	inner := sign(t, []byte("<b/>"), newPerson(t, ca, p256(t)), packings[1].options())
 	b := bytes.Replace(outer, []byte("</ds:Signature>"), []byte("<ds:Object>"+string(inner)+"</ds:Object></ds:Signature>"), 1)
@@ -86,7 +87,7 @@ func TestExtendInAnother(t *testing.T) {
 // A signature that another one signs stays as it is; the other one is extended.
 func TestExtendAroundASignature(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	first, second := newPerson(t, ca, p256(t)), newPerson(t, ca, p256(t))
 	for _, inner := range packings {
 		if inner.packing == xades.Enveloped || inner.base64 { // the one would break, and the other would be hidden
@@ -105,7 +106,7 @@ func TestExtendAroundASignature(t *testing.T) {
 // A signature timestamp that is broken proves nothing, and the signature gets another one.
 func TestExtendAddsToBrokenTimestamps(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	signed := signFor(t, []byte(contract), p, ades.T, xades.Options{})
 	const tag = "<xades:EncapsulatedTimeStamp>"
 	for name, b := range map[string][]byte{
@@ -129,7 +130,7 @@ func TestExtendAddsToBrokenTimestamps(t *testing.T) {
 // documented errors. The result for the signature stays the same.
 func TestExtendForeign(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	files, err := filepath.Glob(filepath.Join(testenv.Corpus(t, "signed/xml"), "*.xml"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no samples: %v", err)

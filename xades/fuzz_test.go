@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 	"github.com/innsigli/innsigli/xades"
@@ -43,7 +44,7 @@ func FuzzPending(f *testing.F) {
 // FuzzPrepare signs arbitrary documents. What is accepted is well-formed XML, stays in the signed document, and is covered
 // by the new signature.
 func FuzzPrepare(f *testing.F) {
-	p := newPerson(f, newAuthority(f), p256(f))
+	p := newPerson(f, catest.New(f), p256(f))
 	for i, k := range packings {
 		for _, b := range shapes {
 			f.Add(b, uint8(i))
@@ -93,7 +94,7 @@ type signedSeeds struct {
 // and a report is complete.
 func FuzzVerify(f *testing.F) {
 	seeds := testenv.FuzzShared(f, func() signedSeeds {
-		p := newPerson(f, newAuthority(f), p256(f))
+		p := newPerson(f, catest.New(f), p256(f))
 		seeds := signedSeeds{Root: p.ca.Root().Raw}
 		for _, k := range packings {
 			for _, level := range []ades.Level{ades.B, ades.T, ades.LT, ades.LTA} {
@@ -149,7 +150,7 @@ func (s statement) isPartOf(signed statement) bool {
 // FuzzExtend extends a signature with arbitrary markup after the signed properties. A second extension adds nothing, and
 // intact signatures stay intact.
 func FuzzExtend(f *testing.F) {
-	p := newPerson(f, newAuthority(f), p256(f))
+	p := newPerson(f, catest.New(f), p256(f))
 	sources := p.ca.Sources(nil)
 	signed := signFor(f, []byte(contract), p, ades.B, xades.Options{})
 	head, tail, _ := bytes.Cut(signed, []byte(qualifyingEnd))

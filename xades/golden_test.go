@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/test/adestest"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 )
 
 const goldenFile = "testdata/pending-1.json"
@@ -28,7 +28,7 @@ const canonicalTransform = `<ds:Transform Algorithm="http://www.w3.org/2001/10/x
 func TestText(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 6, 17, 12, 30, 15, 0, time.UTC)
-	p := newPersonAt(t, newAuthority(t), p256(t), at)
+	p := newPersonAt(t, catest.New(t), p256(t), at)
 	const (
 		decode = `<ds:Transform Algorithm="http://www.w3.org/2000/09/xmldsig#base64"></ds:Transform>`
 		object = ` Type="http://www.w3.org/2000/09/xmldsig#Object"`

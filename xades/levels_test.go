@@ -11,6 +11,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/test/adestest"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/internal/test/validators"
 	"github.com/innsigli/innsigli/xades"
@@ -172,7 +173,7 @@ func TestLevelsOfOtherDocuments(t *testing.T) {
 // Signatures of one document may have different packings.
 func TestMixedPackings(t *testing.T) {
 	t.Parallel()
-	p, folder := newPerson(t, newAuthority(t), p256(t)), t.TempDir()
+	p, folder := newPerson(t, catest.New(t), p256(t)), t.TempDir()
 	var files []adestest.File
 	for i, pair := range [][2]packing{
 		{packings[3], packings[0]}, {packings[3], packings[1]}, {packings[0], packings[2]}, {packings[1], packings[3]},
@@ -197,7 +198,7 @@ func TestMixedPackings(t *testing.T) {
 // known.
 func TestExtendBegunProperties(t *testing.T) {
 	t.Parallel()
-	ca, folder := newAuthority(t), t.TempDir()
+	ca, folder := catest.New(t), t.TempDir()
 	var files []adestest.File
 	for name, begun := range beginnings {
 		b := signFor(t, []byte(contract), newPerson(t, ca, p256(t)), ades.B, xades.Options{})
@@ -246,7 +247,7 @@ func TestThirtyRenewals(t *testing.T) {
 func renewOften(t *testing.T, b []byte, signers int, property string) {
 	t.Helper()
 	const renewals, end = 30, "</xades:UnsignedSignatureProperties>"
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	for range signers {
 		b = sign(t, b, newPerson(t, ca, p256(t)), xades.Options{})
 	}

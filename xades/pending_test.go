@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/innsigli/innsigli/ades"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	"github.com/innsigli/innsigli/xades"
 )
 
@@ -45,7 +45,7 @@ func stored(t testing.TB, p *xades.Pending) *xades.Pending {
 // for a long document.
 func TestStoredPending(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	content := paragraphs(1 << 20)
 	sum := sha256.Sum256(content)
 	for _, k := range packings {
@@ -81,7 +81,7 @@ func markup(r xades.Revision) (b []byte) {
 // TestUnmarshalRefuses decodes what MarshalBinary does not write. The pending signature keeps its value.
 func TestUnmarshalRefuses(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	pending := prepare(t, p, contract, xades.Options{Level: ades.T})
 	encoded, err := pending.MarshalBinary()
 	if err != nil {
@@ -131,7 +131,7 @@ func TestUnmarshalRefuses(t *testing.T) {
 // TestCompleteVerifiesTheValue completes signatures of each algorithm with wrong values, and with the right one.
 func TestCompleteVerifiesTheValue(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	for _, s := range schemes(t) {
 		pending := prepare(t, newPerson(t, ca, s.key, s.algorithm), contract, xades.Options{})
 		d := pending.Digest()

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
@@ -24,7 +26,7 @@ import (
 // 5.2.7, xmldsig-core1 4.4.3 and 6.6).
 func TestExistingSignatures(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	p, q := newPerson(t, ca, p256(t)), newPerson(t, ca, p256(t))
 	signed := make(map[packing][]byte)
 	for _, k := range packings {
@@ -152,7 +154,7 @@ var unreadable = map[string]string{
 
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	for name, b := range unreadable {
 		for _, k := range packings {
 			if k.base64 && name == "relative namespace name" { // this affects the canonical form only
@@ -181,9 +183,9 @@ var errRead = errors.New("read error")
 func (failingReader) ReadAt([]byte, int64) (int, error) { return 0, errRead }
 
 func TestPrepareRefuses(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	t.Setenv("GODEBUG", "rsa1024min=0")
-	weak := newPerson(t, p.ca, rsaKey(t, 1024))
+	weak := newPerson(t, p.ca, certtest.NewRSAKey(t, 1024))
 	sha1 := ades.SignerIdentity{Certificate: p.signer.Certificate, Algorithm: ades.Algorithm{Hash: crypto.SHA1, Scheme: ades.ECDSA}}
 	template := *p.signer.Certificate
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
@@ -273,7 +275,7 @@ func differentElements(n int) string {
 // with all later timestamps and validation data.
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	documents := map[string]bool{ // accepted or not
 		"<a>" + differentElements(1<<16-300) + "</a>": true,
 		"<a>" + differentElements(1<<16-200) + "</a>": false,
@@ -303,7 +305,7 @@ func TestLimits(t *testing.T) {
 // TestLimitsOfExtension checks that an Extender refuses a document that could not be read with the validation data.
 func TestLimitsOfExtension(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	signed := sign(t, []byte("<a/>"), p, enveloping.options())
 	fill := func(content string) []byte {
 		return before(signatureEnd, "<ds:Object>"+content+"</ds:Object>")(t, p, signed)
@@ -339,7 +341,7 @@ func checkExtension(t *testing.T, name string, b []byte, ca *sandboxca.Authority
 // TestNumberOfSignatures checks that a document may have 500 signatures.
 func TestNumberOfSignatures(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	signed := sign(t, []byte("<a/>"), p, detached.options())
 	// another has no properties, so that 500 of them are read quickly.
 	another := unvalued(string(documentReference.Find(signed)), string(keyInfo.Find(signed)))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	"github.com/innsigli/innsigli/internal/test/validators"
 	"github.com/innsigli/innsigli/xades"
 )
@@ -18,7 +19,7 @@ import (
 // SigningCertificateV2 has to name it. A missing certificate does not make the value wrong (EN 319 102-1 5.2.3).
 func TestSigningCertificate(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	p, q := newPerson(t, ca, p256(t)), newPerson(t, ca, p256(t))
 	own, others := p.signer.Certificate, q.signer.Certificate
 	data := func(certificates ...*x509.Certificate) string {
@@ -74,7 +75,7 @@ func encodedIn(name string, certificates ...*x509.Certificate) (s string) {
 // digest (EN 319 132-1 5.2.2). The verdict stays the same.
 func TestIssuerSerial(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	c := p.signer.Certificate
 	another := new(big.Int).Add(c.SerialNumber, big.NewInt(1))
 	says := func(s string) change { return signs(after("</xades:CertDigest>", s)) }
@@ -108,7 +109,7 @@ func TestIssuerSerial(t *testing.T) {
 // 5.2.8), without and with validation data, as EU DSS does. A time without a zone is UTC.
 func TestSigningTime(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	p := newPerson(t, ca, p256(t))
 	signed := sign(t, []byte(contract), p, xades.Options{})
 	now := time.Now().UTC().Truncate(time.Second)

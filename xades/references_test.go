@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 	"github.com/innsigli/innsigli/xades"
 )
@@ -22,7 +23,7 @@ func TestReferences(t *testing.T) {
 	}
 	signsInstead := func(old, by string) change { return signs(replace(old, by)) }
 	const propertiesType = ` Type="http://uri.etsi.org/01903#SignedProperties"`
-	checkChanges(t, newPerson(t, newAuthority(t), p256(t)), ades.B, "<contract><price>250000</price></contract>", []changedDocument{
+	checkChanges(t, newPerson(t, catest.New(t), p256(t)), ades.B, "<contract><price>250000</price></contract>", []changedDocument{
 		{"signed again", enveloped, signs(), passes},
 		{"XPath that leaves out the signatures", enveloped, signsInstead(filterTransform, xpath("not(ancestor-or-self::ds:Signature)")), passes},
 		{"stylesheet", enveloped, signsInstead(filterTransform, styleTransform), notFound},
@@ -59,7 +60,7 @@ func TestReferences(t *testing.T) {
 // or its version of XAdES (EN 319 132-1 6.3).
 func TestFormatOfUnsupportedSignatures(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	signed := sign(t, []byte(contract), p, xades.Options{})
 	for name, b := range map[string][]byte{
 		"stylesheet":    signs(replace(filterTransform, styleTransform))(t, p, signed),
@@ -75,7 +76,7 @@ func TestFormatOfUnsupportedSignatures(t *testing.T) {
 // canonicalization keep comments, they can be changed (xmldsig-core1 4.4.3.3, Canonical XML 1.1 2.1).
 func TestComments(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	const warned = "TRY_LATER WHOLE_DOCUMENT intact warning, passes"
 	keep := all(replace(` URI=""`, ` URI="#xpointer(/)"`), replace(exclusiveTransform, commentTransform))
 	alsoWithout := before("</ds:SignedInfo>", referenceTo("", "#b", exclusiveTransform))
@@ -148,7 +149,7 @@ func (c countersignature) add(t testing.TB, _ person, b []byte) []byte {
 // 132-1 5.2.7), as EU DSS does. It covers nothing of the document, and the document passes only if it does.
 func TestCounterSignatures(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	p, q := newPerson(t, ca, p256(t)), newPerson(t, ca, p256(t))
 	second := func(t testing.TB, _ person, b []byte) []byte { return sign(t, b, q, xades.Options{}) }
 	typed := countersignature{by: q}.add

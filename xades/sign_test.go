@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	"github.com/innsigli/innsigli/xades"
 )
 
@@ -69,7 +70,7 @@ var shapes = map[string][]byte{
 // valid.
 func TestDocumentIsKept(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	var documents [][]byte
 	for name, b := range shapes {
 		for _, k := range packings {
@@ -120,7 +121,7 @@ func hasBase64(r xades.Revision) (some bool) {
 // TestEmptyRoot checks that an empty-element tag becomes a start tag and an end tag without another change.
 func TestEmptyRoot(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	for original, want := range map[string]string{
 		`<a/>`:                       `<a>|</a>`,
 		"<x:a xmlns:x='urn:u'\n/>\n": "<x:a xmlns:x='urn:u'\n>|</x:a>\n",
@@ -137,7 +138,7 @@ func TestEmptyRoot(t *testing.T) {
 // other document is put into a container.
 func TestContainer(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	container := sign(t, []byte("<a/>"), p, detached.options())
 	other := string(sign(t, []byte("<a/>"), p, enveloping.options()))
 	const end = "</internally-detached>"
@@ -175,7 +176,7 @@ func TestContainer(t *testing.T) {
 func TestClaims(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 6, 17, 12, 30, 15, 999, time.FixedZone("", 3600))
-	p := newPersonAt(t, newAuthority(t), p256(t), at)
+	p := newPersonAt(t, catest.New(t), p256(t), at)
 	for _, test := range []struct{ city, country, location, reason, read string }{
 		{"Reykjavík", "Ísland", "Reykjavík, Ísland", "Undirritun <&>\"'\r\n\t]]> 🖋 \x00\x1f\ufffe", "Undirritun <&>\"'\r\n\t]]> 🖋 \ufffd\ufffd\ufffd"},
 		{"Reykjavík", "", "Reykjavík", "Þinglýsing <1>", "Þinglýsing <1>"},
@@ -197,7 +198,7 @@ func TestClaims(t *testing.T) {
 // DSS and XML Security Library find a signature invalid if one is bound to another namespace.
 func TestPrefixesInValues(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	const amounts = `<?xml version="1.0"?><p:a xmlns:p="urn:p" xmlns:q="urn:good" xmlns="urn:good" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">` +
 		`<p:amount xsi:type="q:ISK">100</p:amount><p:amount xsi:type="ISK">100</p:amount><p:unit xmlns:þ="urn:good">þ:ISK</p:unit></p:a>`
 	signed := sign(t, sign(t, []byte(amounts), p, xades.Options{}), p, xades.Options{})
@@ -241,7 +242,7 @@ func TestPrefixesInValues(t *testing.T) {
 // and XML Security Library read everything that is signed: such names, and each character of each charset.
 func TestNames(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	var documents [][]byte
 	for b, common := range map[string]bool{
 		"<Þ ж='' 中:ă='' xmlns:中='u:v'><?한?></Þ>": true, "<" + strings.Repeat("é", 1000) + "/>": true, "<a Ĳ=''/>": false,

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/innsigli/innsigli/ades"
 	catest "github.com/innsigli/innsigli/internal/test/ca"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
@@ -42,7 +41,7 @@ func withoutIdentifiers(s string) string { return identifier.ReplaceAllString(s,
 // Practices). Verify detects each attack, or reports that the signature does not cover the whole document.
 func TestWrapping(t *testing.T) {
 	t.Parallel()
-	checkChanges(t, newPerson(t, newAuthority(t), p256(t)), ades.B, plainContract, []changedDocument{
+	checkChanges(t, newPerson(t, catest.New(t), p256(t)), ades.B, plainContract, []changedDocument{
 		{"unchanged", enveloped, unchanged, passes},
 		{"content changed", enveloped, replace("250000", "250001"), hashFailure},
 		{"signature in another document", enveloped, substitute(regexp.MustCompile(`(?s)^.*(<ds:Signature .*</ds:Signature>).*$`), "<contract>$1</contract>"), hashFailure},
@@ -115,7 +114,7 @@ func TestWrapping(t *testing.T) {
 // decides: the format (5.2.2), the signer's certificate (5.2.3.4), the chain (5.2.6), the value (5.2.7.4).
 func TestOrderOfChecks(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	certificate := func(der []byte, at int) change {
 		altered := bytes.Clone(der)
 		altered[at] ^= 1
@@ -137,7 +136,7 @@ func TestOrderOfChecks(t *testing.T) {
 // document does not pass.
 func TestTransplants(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	p, q := newPerson(t, ca, p256(t)), newPerson(t, ca, p256(t))
 	signature := func(b []byte) string { return string(wholeSignature.Find(b)) }
 	note := func(k packing) string {
@@ -261,7 +260,7 @@ func claims(s ades.SignatureReport) ades.SignatureReport {
 // in a comment, in a prefix that is declared otherwise, or in unsigned properties.
 func TestFlippedBits(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	for _, k := range packings {
 		for _, test := range []struct {
 			level ades.Level
@@ -281,7 +280,7 @@ func TestFlippedBits(t *testing.T) {
 // TestEachByteIsSigned changes each byte of the content of an element.
 func TestEachByteIsSigned(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	const plain = `<a b="c"><d>efgh</d></a>`
 	for _, k := range packings {
 		signed, content := sign(t, []byte(plain), p, k.options()), []byte("efgh")
@@ -302,7 +301,7 @@ func TestEachByteIsSigned(t *testing.T) {
 // also finds valid what passes then.
 func TestForeignSigners(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	url := catest.Serve(t, ca) // before the certificate, which has the address of the authority
 	p := newPerson(t, ca, p256(t))
 	options := validators.SignOptions{

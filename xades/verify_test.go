@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	"github.com/innsigli/innsigli/xades"
 )
 
@@ -16,7 +17,7 @@ import (
 // one signs covers the document as it was before that.
 func TestVerifySeveralSignatures(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	first, second := newPerson(t, ca, p256(t)), newPerson(t, ca, p256(t))
 	const whole, revision = "TRY_LATER WHOLE_DOCUMENT intact", "TRY_LATER WHOLE_REVISION intact"
 	for _, test := range []struct {
@@ -49,7 +50,7 @@ func TestVerifySeveralSignatures(t *testing.T) {
 // its certificate (EN 319 102-1 5.2.6).
 func TestVerifyWithoutValidationData(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	p := newPerson(t, catest.New(t), p256(t))
 	from, to := p.signer.Certificate.NotBefore, p.signer.Certificate.NotAfter
 	for _, level := range []ades.Level{ades.B, ades.T} {
 		signed := signFor(t, []byte(contract), p, level, xades.Options{})
@@ -68,7 +69,7 @@ func TestVerifyWithoutValidationData(t *testing.T) {
 // certificate, but only for the level of the signature that has it.
 func TestValidationDataOfAnotherSignature(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	p, q := newPerson(t, ca, p256(t)), newPerson(t, ca, p256(t))
 	first := signLevel(t, []byte(contract), p, ades.LT, xades.Options{})
 	for _, test := range []struct {
@@ -98,7 +99,7 @@ func TestPlacesOfValidationData(t *testing.T) {
 	ocsp := regexp.MustCompile(`<xades:EncapsulatedOCSPValue>`)
 	const read, unread, partly = "TOTAL_PASSED WHOLE_DOCUMENT intact, passes", passes, partial
 	garbage := "<xades:EncapsulatedOCSPValue>QUJD</xades:EncapsulatedOCSPValue>"
-	checkChanges(t, newPerson(t, newAuthority(t), p256(t)), ades.LT, plainContract, []changedDocument{
+	checkChanges(t, newPerson(t, catest.New(t), p256(t)), ades.LT, plainContract, []changedDocument{
 		{"RevocationValues", enveloped, unchanged, read},
 		{"AttributeRevocationValues", enveloped, within("xades:AttributeRevocationValues", "$1"), read},
 		{"TimeStampValidationData", enveloped, within("xades141:TimeStampValidationData"+space141, "$0"), read},
@@ -119,7 +120,7 @@ func TestPlacesOfValidationData(t *testing.T) {
 // others.
 func TestSignedSignatures(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	p, q := newPerson(t, ca, p256(t)), newPerson(t, ca, p256(t))
 	signed := func(kinds ...packing) []byte {
 		b := []byte("<a>b</a>")

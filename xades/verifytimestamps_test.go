@@ -12,6 +12,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pki/tsp"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 	"github.com/innsigli/innsigli/internal/test/validators"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
@@ -31,7 +32,7 @@ type archivedBefore struct {
 
 func newArchivedBefore(t *testing.T) archivedBefore {
 	began, made := time.Now().AddDate(0, 0, -60), time.Now().AddDate(0, 0, -50)
-	a := archivedBefore{T: t, ca: newAuthorityAt(t, began), expired: newAuthorityAt(t, time.Now().AddDate(-5, 0, -30)), made: made}
+	a := archivedBefore{T: t, ca: catest.NewAt(t, began), expired: catest.NewAt(t, time.Now().AddDate(-5, 0, -30)), made: made}
 	p := newPersonAt(t, a.ca, p256(t), began)
 	a.document = extend(t, sign(t, []byte(contract), p, xades.Options{Time: made}), ades.LTA, a.ca.Sources(func() time.Time { return made }))
 	return a

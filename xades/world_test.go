@@ -3,10 +3,7 @@ package xades_test
 import (
 	"bytes"
 	"crypto"
-	"crypto/ecdsa"
 	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/rsa"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +11,8 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/xades"
@@ -39,43 +38,10 @@ func newPerson(t testing.TB, ca *sandboxca.Authority, key crypto.Signer, algorit
 // newPersonAt returns a signer whose certificate was issued at a time.
 func newPersonAt(t testing.TB, ca *sandboxca.Authority, key crypto.Signer, at time.Time) person {
 	t.Helper()
-	cert, err := ca.Issue("Dæmi um nafn", "1203894569", key.Public(), at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return person{ades.SignerIdentity{Certificate: cert, Chain: ca.Chain()}, key, ca}
+	return person{catest.IssueSigner(t, ca, key, at), key, ca}
 }
 
-func newAuthority(t testing.TB) *sandboxca.Authority { return newAuthorityAt(t, time.Now()) }
-
-func newAuthorityAt(t testing.TB, began time.Time) *sandboxca.Authority {
-	t.Helper()
-	ca, err := sandboxca.New(began)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ca
-}
-
-func p256(t testing.TB) crypto.Signer { return curveKey(t, elliptic.P256()) }
-
-func curveKey(t testing.TB, curve elliptic.Curve) crypto.Signer {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(curve, rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
-
-func rsaKey(t testing.TB, bits int) crypto.Signer {
-	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, bits)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
+func p256(t testing.TB) crypto.Signer { return certtest.NewKey(t, elliptic.P256()) }
 
 func pss(h crypto.Hash) ades.Algorithm { return ades.Algorithm{Hash: h, Scheme: ades.PSS} }
 
@@ -89,15 +55,15 @@ type scheme struct {
 // schemes are the algorithms that validators in the European Union rely on.
 func schemes(t testing.TB) []scheme {
 	t.Helper()
-	long := rsaKey(t, 3072)
+	long := certtest.NewRSAKey(t, 3072)
 	return []scheme{
 		{"RSA", long, ades.Algorithm{}},
 		{"RSA SHA-512", long, ades.Algorithm{Hash: crypto.SHA512, Scheme: ades.PKCS1v15}},
 		{"PSS", long, pss(crypto.SHA256)},
 		{"PSS SHA-384", long, pss(crypto.SHA384)},
 		{"P-256", p256(t), ades.Algorithm{}},
-		{"P-384", curveKey(t, elliptic.P384()), ades.Algorithm{}},
-		{"P-521", curveKey(t, elliptic.P521()), ades.Algorithm{}},
+		{"P-384", certtest.NewKey(t, elliptic.P384()), ades.Algorithm{}},
+		{"P-521", certtest.NewKey(t, elliptic.P521()), ades.Algorithm{}},
 	}
 }
 

@@ -215,11 +215,11 @@ type accountDelete struct {
 	storeFlag
 	Account string `arg:"" help:"ID of the account."`
 	DryRun  bool   `help:"Count what would be deleted, and change nothing."`
-	Force   bool   `help:"End signing requests that are under way; what comes of them is lost."`
+	Force   bool   `help:"Delete also signing requests that are under way or can still be completed; their signatures are lost."`
 }
 
 func (accountDelete) Help() string {
-	return "Deletes the account, its API clients and tokens, signing processes and requests with their documents, jobs, webhook subscriptions with their log, busy signals, sandbox users and the ledger. First it closes the account: its clients can call nothing any more. If it breaks off, type it again, and it goes on. It refuses while signing requests are under way or were not fetched, unless --force is given.\n\nWhat stays: the evidence log, for as long as [retention] says. It keeps a statement of each month, which the ledger was for (\"innsigli evidence export --request ACCOUNT\"). The kept certificates of people and what the signing page remembers of visitors belong to no account: they are encrypted or hashed, and expire. Backups that were made before have everything. " + worksWhileServing + "\n\nExample: innsigli account delete 0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11 --dry-run --store bolt:innsigli.db"
+	return "Deletes the account, its API clients and tokens, signing processes and requests with their documents, jobs, webhook subscriptions with their log, busy signals, sandbox users and the ledger. First it closes the account: its clients can call nothing any more. If it breaks off, type it again, and it goes on. Unless --force is given, it refuses while signing requests are under way or were not fetched, or have a signature that \"innsigli signing complete\" can still complete.\n\nWhat stays: the evidence log, for as long as [retention] says. It keeps a statement of each month, which the ledger was for (\"innsigli evidence export --request ACCOUNT\"). The kept certificates of people and what the signing page remembers of visitors belong to no account: they are encrypted or hashed, and expire. Backups that were made before have everything. " + worksWhileServing + "\n\nExample: innsigli account delete 0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11 --dry-run --store bolt:innsigli.db"
 }
 
 func (c accountDelete) Run(ctx context.Context, s streams) error {

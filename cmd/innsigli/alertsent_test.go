@@ -50,7 +50,7 @@ func TestAlertIsSent(t *testing.T) {
 	}
 
 	address := eventually(t, func() []string {
-		return regexp.MustCompile(`metrics are served.*address=(\S+)`).FindStringSubmatch(p.talk())
+		return regexp.MustCompile(`serving metrics.*address=(\S+)`).FindStringSubmatch(p.talk())
 	})[1]
 	answer, err := http.Get("http://" + address + "/metrics")
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	catest "github.com/innsigli/innsigli/internal/test/ca"
-	"github.com/innsigli/innsigli/server/doctor"
-
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	openidtest "github.com/innsigli/innsigli/internal/test/openid"
+	"github.com/innsigli/innsigli/server/doctor"
 )
 
 // "innsigli idp check" finds each thing that is wrong, and only that, without a phone that
@@ -33,7 +33,7 @@ func TestIdentityProviderCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.write(t, "other.pem", catest.PEMKey(t, other))
+	p.write(t, "other.pem", certtest.PEMKey(t, other))
 	said := func(key, value string) string { return key + " = \"" + value + "\"\n" }
 
 	unasked := []string{"acr values", "delivery", "keys", "clock", "client", "endpoints", "request"} // without the metadata

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	catest "github.com/innsigli/innsigli/internal/test/ca"
-
 	"github.com/innsigli/innsigli/httpapi"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
@@ -51,7 +51,7 @@ func TestLoginIsChecked(t *testing.T) {
 	p := newProduction(t, "", "")
 	p.provider = openidtest.Start(t, openidtest.Options{Undiscovered: true}) // and without a redirect, so that codes are not for the client
 	p.write(t, "secret.txt", []byte(p.provider.Secret))
-	p.write(t, "idp-key.pem", catest.PEMKey(t, p.provider.Key))
+	p.write(t, "idp-key.pem", certtest.PEMKey(t, p.provider.Key))
 	p.write(t, "innsigli.toml", []byte("[login]\nissuer = \""+p.provider.Issuer+"\"\nclient-id = \""+p.provider.ClientID+"\"\nclient-secret-file = \"secret.txt\"\nkey = \"idp-key.pem\"\n[login.phone]\n"))
 	status, out, _ := p.check(t, "--environment", "sandbox")
 	if status != failed {

@@ -48,7 +48,7 @@ func TestOperating(t *testing.T) {
 	if a := p.finish(t, started.PollingID); a.Status != http.StatusOK {
 		t.Fatalf("%v %s", a, a.Body)
 	}
-	admin := regexp.MustCompile(`"msg":"metrics are served","address":"([^"]+)"`).FindStringSubmatch(p.talk())
+	admin := regexp.MustCompile(`"msg":"serving metrics","address":"([^"]+)"`).FindStringSubmatch(p.talk())
 	if admin == nil {
 		t.Fatal(p.talk())
 	}

@@ -14,7 +14,7 @@ import (
 
 // portalDeaths are where servers kill themselves while somebody works on a process, and in which
 // call. Where there are several, nobody repeats the call before the last server has died: all but the
-// first do so in their jobs. The second poll of a test person brings the signature.
+// first do so in their jobs. The second poll of a test user brings the signature.
 var portalDeaths = []struct {
 	points, call string
 	long         bool // what a job of the dead server was doing is done again after minutes

@@ -20,7 +20,7 @@ type scene struct {
 	place   string // --store
 	server  *sandboxProcess
 	client  *client
-	users   []string // IDs of the test people
+	users   []string // IDs of the test users
 	receive *receiver
 	seen    []played
 }

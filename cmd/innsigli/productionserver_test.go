@@ -17,6 +17,7 @@ import (
 
 	"github.com/innsigli/innsigli/httpapi"
 	catest "github.com/innsigli/innsigli/internal/test/ca"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
@@ -87,7 +88,7 @@ func (p *production) configure(t *testing.T, o productionOptions) {
 	}
 	p.write(t, "root.pem", p.ca.RootPEM())
 	p.write(t, "secret.txt", []byte(cmp.Or(o.secret, p.provider.Secret)+"\n"))
-	p.write(t, "idp-key.pem", catest.PEMKey(t, p.provider.Key))
+	p.write(t, "idp-key.pem", certtest.PEMKey(t, p.provider.Key))
 	p.write(t, "innsigli.toml", fmt.Appendf(nil, `
 [trust]
 roots = ["root.pem"]

@@ -43,17 +43,17 @@ func (c serveCommand) Run(ctx context.Context, s streams, known variables) error
 
 func serve(ctx context.Context, conf *config.Config, d *config.Deployment, log *slog.Logger) error {
 	if conf.Exposed() {
-		log.Warn("others than this machine can speak to the server without TLS, and tokens and documents be read on the way: see --tls-cert and [proxy]")
+		log.Warn("other machines reach the server without TLS, so tokens and documents can be read in transit: see --tls-cert and [proxy]")
 	}
 	if conf.UnknownProxy() {
-		log.Warn("there is no [proxy]: behind one, callers cannot be told apart, and limits by address are for all of them together, or none if it is on this machine")
+		log.Warn("no [proxy] is configured: behind a proxy all callers share its address and its rate limit, or have no limit if the proxy is on this machine")
 	}
 	srv, err := server.New(ctx, d.Server)
 	if err != nil {
 		return err
 	}
 	if a := srv.MetricsAddr(); a != nil {
-		log.Info("metrics are served", "address", a.String())
+		log.Info("serving metrics", "address", a.String())
 	}
 	log.Info("listening", "address", srv.Addr().String(), "baseURL", srv.BaseURL())
 	tellSystemd("READY=1", log)
@@ -66,7 +66,7 @@ func serve(ctx context.Context, conf *config.Config, d *config.Deployment, log *
 // tellSystemd tells the state of the server to the program that started it, if that asks for it (sd_notify(3)).
 func tellSystemd(state string, log *slog.Logger) {
 	if err := notify(os.Getenv("NOTIFY_SOCKET"), state); err != nil {
-		log.Warn("systemd was not told", "state", state, "error", err)
+		log.Warn("notifying systemd failed", "state", state, "error", err)
 	}
 }
 

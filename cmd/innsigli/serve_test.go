@@ -66,7 +66,7 @@ func TestConfigurationChangesWhileServing(t *testing.T) {
 
 	write("innsigli.toml", untrusted)
 	p.hangUp(t)
-	p.waitFor(t, "the configuration was taken", 1)
+	p.waitFor(t, "configuration reloaded", 1)
 	write("innsigli.toml", "[[timestamp]]\nurll = \"http://127.0.0.1:1/\"\n")
 	p.hangUp(t)
 	p.waitFor(t, `fault="timestamp\[0\].urll: is not known"`, 1)
@@ -76,7 +76,7 @@ func TestConfigurationChangesWhileServing(t *testing.T) {
 	}
 
 	write("innsigli.toml", right) // and nobody says so
-	p.waitFor(t, "the configuration was taken", 2)
+	p.waitFor(t, "configuration reloaded", 2)
 	var a reply
 	p.waitUntil(t, func() bool { a = poll(); return a.ErrorCode != "AuthorizationPending" })
 	if a.Status != http.StatusOK {

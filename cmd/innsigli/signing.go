@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 
+	"github.com/innsigli/innsigli/internal/durable"
 	"github.com/innsigli/innsigli/server"
 	"github.com/innsigli/innsigli/server/config"
 	"github.com/innsigli/innsigli/server/operator"
@@ -30,7 +32,7 @@ type signingComplete struct {
 
 func (signingComplete) Help() string {
 	return "A request whose timestamp authority, OCSP responder or CRL does not answer in time ends with InternalError. The value that the person signed with is kept as long as ended requests are ([retention]). This command puts it into the document, with the timestamps and revocation data of the level that the client asked for, and writes the signed document to FILE. A lower level is never written. The person is not asked again.\n\n" +
-		"The request stays failed: the client has been told so, and gets no document. No signature is counted. The evidence log gets an entry, signature.recovered. The command may be repeated.\n\n" +
+		"The request stays failed: the client has been told so, and gets no document. No signature is counted. Once the file is written, the evidence log gets an entry, signature.recovered. The command may be repeated.\n\n" +
 		"The signature of a participant of a signing process does not come into the document of the process, because the participant was told that it failed, and may have signed again or declined since. FILE is the document that the participant signed, with this signature.\n\n" +
 		"A server that runs on a store of the form bolt:PATH does this with its own configuration. In any other case the command needs --environment, --config and --master-key-file of the servers.\n\n" +
 		"Example: innsigli signing complete 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 -o contract.pdf --store bolt:innsigli.db\n\n" +
@@ -65,7 +67,8 @@ func (c signingComplete) withConfiguration(ctx context.Context, known variables,
 	return f(operator.New(d.Server.Backend, operator.Options{Signing: requests}))
 }
 
-// write writes the document to the file, whole or not at all.
+// write writes the document to the file, whole or not at all. Once the file and its name are on the disk, it has the evidence
+// log record that.
 func (c signingComplete) write(ctx context.Context, o operator.Operator) error {
 	content, document := io.Pipe()
 	completed := make(chan error, 1)
@@ -74,10 +77,28 @@ func (c signingComplete) write(ctx context.Context, o operator.Operator) error {
 		document.CloseWithError(err)
 		completed <- err
 	}()
-	writing := writeAs(c.Out, 0o600, content)
-	content.CloseWithError(writing)
+	sum, size := sha256.New(), byteCount(0)
+	err := writeAs(c.Out, 0o600, io.TeeReader(content, io.MultiWriter(sum, &size)))
+	content.CloseWithError(err)
 	if err := <-completed; err != nil {
 		return err
 	}
-	return writing
+	if err == nil {
+		err = durable.SyncParent(c.Out)
+	}
+	if err != nil {
+		return err
+	}
+	if err := o.RecordCompletion(ctx, operator.Completion{Request: c.Request, SHA256: [sha256.Size]byte(sum.Sum(nil)), Size: int64(size)}); err != nil {
+		return fmt.Errorf("%s is written, but not recorded in the evidence log: repeat the command: %w", c.Out, err)
+	}
+	return nil
+}
+
+// byteCount counts the bytes that are written to it.
+type byteCount int64
+
+func (n *byteCount) Write(p []byte) (int, error) {
+	*n += byteCount(len(p))
+	return len(p), nil
 }

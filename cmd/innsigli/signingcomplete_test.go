@@ -3,9 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"crypto/x509"
+	"encoding/hex"
 	"encoding/pem"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,6 +21,7 @@ import (
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/internal/test/validators"
 	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
+	"github.com/innsigli/innsigli/server/operator"
 	"github.com/innsigli/innsigli/storage/bolt"
 )
 
@@ -94,13 +99,37 @@ func TestSigningComplete(t *testing.T) {
 
 	write("innsigli.toml", fmt.Sprintf("[trust]\nroots = [\"root.pem\"]\nprivate-addresses = [\"127.0.0.0/8\"]\n[[timestamp]]\nurl = %q\n", authority+sandboxca.PathTimestamp))
 	p.hangUp(t)
-	p.waitFor(t, "the configuration was taken", 1)
+	p.waitFor(t, "configuration reloaded", 1)
 	root := p.root(t)
+	if status, said := complete(filepath.Join("missing", "signed.pdf")); status != failed || !strings.Contains(said, "missing") {
+		t.Errorf("into a folder that does not exist: exit status %d, %s", status, said)
+	}
+	recorded := func(want ...string) {
+		t.Helper()
+		entries := output(t, done, "evidence", "export", "--request", id, "--store", store)
+		if n := strings.Count(entries, `"kind":"signature.recovered"`); n != len(want) {
+			t.Errorf("%d times signature.recovered, want %d:\n%s", n, len(want), entries)
+		}
+		for _, sum := range want {
+			if !strings.Contains(entries, sum) {
+				t.Errorf("the evidence log has no document %s:\n%s", sum, entries)
+			}
+		}
+	}
+	recorded() // no document was written
+	var sums []string
 	for range 2 {
 		if status, said := complete("signed.pdf"); status != done {
 			t.Fatalf("exit status %d, %s", status, said)
 		}
+		content, err := os.ReadFile(path("signed.pdf"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256(content)
+		sums = append(sums, hex.EncodeToString(sum[:]))
 	}
+	recorded(sums...)
 	gone()
 	p.waitFor(t, "step=signature.recovered", 2)
 	if rest, err := p.stop(); err != nil || rest != "" {
@@ -138,6 +167,45 @@ func TestSigningComplete(t *testing.T) {
 			}
 		}
 	})
+}
+
+// completing is an operator that fails to record what it has completed, as when the program dies in between.
+type completing struct {
+	operator.Operator
+	file    string
+	records int
+}
+
+func (o *completing) CompleteSigning(_ context.Context, _ string, w io.Writer) error {
+	_, err := io.WriteString(w, "document")
+	return err
+}
+
+// RecordCompletion fails the first time.
+func (o *completing) RecordCompletion(_ context.Context, done operator.Completion) error {
+	content, err := os.ReadFile(o.file)
+	if err != nil {
+		return err
+	}
+	if want := (operator.Completion{Request: "id", SHA256: sha256.Sum256(content), Size: int64(len(content))}); done != want {
+		return fmt.Errorf("%+v, want %+v", done, want)
+	}
+	if o.records++; o.records == 1 {
+		return errors.New("broken off")
+	}
+	return nil
+}
+
+// The file is complete before the evidence log is told of it. When that fails, the command says so, and may be repeated.
+func TestSigningCompleteWritesBeforeItRecords(t *testing.T) {
+	c := signingComplete{Request: "id", Out: filepath.Join(t.TempDir(), "signed.pdf")}
+	o := &completing{file: c.Out}
+	if err := c.write(t.Context(), o); err == nil || !strings.Contains(err.Error(), "is written, but not recorded in the evidence log") || !strings.Contains(err.Error(), "broken off") {
+		t.Errorf("the first time: %v", err)
+	}
+	if err := c.write(t.Context(), o); err != nil || o.records != 2 {
+		t.Errorf("the second time: %v, recorded %d times", err, o.records)
+	}
 }
 
 // signedEarlier moves the time at which a signature was given back, while no server runs.

@@ -251,12 +251,14 @@ func (c migrateCommand) Run(ctx context.Context, s streams) error {
 		return fmt.Errorf("opening the store: %w", err)
 	}
 	from, to, err := store.Migrate(ctx)
-	if errors.Is(err, bolt.ErrLocked) {
-		err = fmt.Errorf("%w: stop its server first", err)
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, bolt.ErrLocked):
+		return fmt.Errorf("%w: stop its server first", err)
+	case errors.Is(err, bolt.ErrNotCompacted):
+		err = fmt.Errorf("%w; run innsigli migrate again", err)
+	case err != nil:
 		return err
 	}
-	_, err = fmt.Fprintf(s.stdout, "schema %d -> %d\n", from, to)
-	return err
+	_, printed := fmt.Fprintf(s.stdout, "schema %d -> %d\n", from, to)
+	return errors.Join(err, printed)
 }

@@ -2,11 +2,9 @@ package ciba_test
 
 import (
 	"crypto"
-	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/rsa"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -18,8 +16,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/innsigli/innsigli/idp/ciba"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
@@ -66,14 +64,8 @@ func tokensFor(t *testing.T, c *ciba.Client, claims map[string]any) ciba.Tokens 
 // TestClaims checks the rules of OpenID Connect Core 3.1.3.7 and 5.3.2.
 func TestClaims(t *testing.T) {
 	ours := openidtest.RSAKey()
-	other, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ec, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := certtest.NewRSAKey(t, 2048)
+	ec := certtest.NewKey(t, elliptic.P256())
 	_, ed, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)

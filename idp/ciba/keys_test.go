@@ -1,7 +1,6 @@
 package ciba_test
 
 import (
-	"crypto/rand"
 	"crypto/rsa"
 	"encoding/json"
 	"errors"
@@ -15,17 +14,14 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/innsigli/innsigli/idp/ciba"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
 // TestUnusableKeys checks that keys that are unknown, weak or for another use are ignored (RFC 7517 section 5).
 func TestUnusableKeys(t *testing.T) {
-	weak, err := rsa.GenerateKey(rand.Reader, 1024)
-	if err != nil {
-		t.Fatal(err)
-	}
+	weak := certtest.NewRSAKey(t, 1024)
 	strong := openidtest.RSAKey()
 	published := func(key *rsa.PrivateKey, use string) string {
 		text, err := json.Marshal(jose.JSONWebKey{Key: key.Public(), KeyID: "0", Use: use})
@@ -112,10 +108,7 @@ func TestRotationWithoutNewKid(t *testing.T) {
 		if _, err := c.Claims(t.Context(), tokensFor(t, c, nil)); err != nil {
 			t.Fatal(err)
 		}
-		next, err := rsa.GenerateKey(rand.Reader, 2048)
-		if err != nil {
-			t.Fatal(err)
-		}
+		next := certtest.NewRSAKey(t, 2048)
 		current.Store(keys(t, next))
 		id := token(t, w.URL, jose.RS256, kid, next, nil)
 		if _, err := c.Claims(t.Context(), ciba.Tokens{Access: "secret-access", ID: id}); err != nil {
@@ -185,10 +178,7 @@ func TestKeysPublishedLate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				next, err := rsa.GenerateKey(rand.Reader, 2048)
-				if err != nil {
-					t.Fatal(err)
-				}
+				next := certtest.NewRSAKey(t, 2048)
 				published, fetched := test.before, 0
 				w := newWireInBubble(map[string]http.HandlerFunc{
 					"/userinfo": respond(200, "", `{"sub":"a"}`),
@@ -228,12 +218,9 @@ func TestSignatureOfAnotherKey(t *testing.T) {
 	if _, err := c.Claims(t.Context(), tokensFor(t, c, nil)); err != nil {
 		t.Fatal(err)
 	}
-	other, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := certtest.NewRSAKey(t, 2048)
 	forged := ciba.Tokens{Access: "secret-access", ID: token(t, w.URL, jose.RS256, "0", other, nil)}
-	_, err = c.Claims(t.Context(), forged)
+	_, err := c.Claims(t.Context(), forged)
 	if d := cmp.Diff([]any{"untrusted"}, withoutCause(err)); d != "" || fetched != 2 {
 		t.Errorf("%v after the keys were fetched %d times", err, fetched)
 	}

@@ -2,25 +2,19 @@ package ciba
 
 import (
 	"crypto"
-	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/rsa"
 	"strings"
 	"testing"
 	"time"
+
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 )
 
 func TestOptions(t *testing.T) {
-	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	weak, err := rsa.GenerateKey(rand.Reader, 1024)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rsaKey := certtest.NewRSAKey(t, 2048)
+	weak := certtest.NewRSAKey(t, 1024)
 	p256, p384 := ecKey(t, elliptic.P256()), ecKey(t, elliptic.P384())
 	_, ed, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -84,10 +78,7 @@ func TestOptions(t *testing.T) {
 
 func ecKey(t *testing.T, curve elliptic.Curve) crypto.Signer {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(curve, rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := certtest.NewKey(t, curve)
 	return key
 }
 

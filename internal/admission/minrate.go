@@ -29,7 +29,11 @@ func (m MinRate) Handler(h http.Handler) http.Handler {
 				deadline = time.Now().Add(m.Grace)
 			}
 			_ = control.SetReadDeadline(deadline) // not all ResponseWriters support it, here and below
-			r.Body = &limitedBody{r.Body, control, credit{m, m.Grace}, clearDeadline}
+			// In a copy of the request: net/http would not know the body of its own as one that is too long to be read
+			// before the response, and would wait for 256 KiB of it.
+			body := &limitedBody{r.Body, control, credit{m, m.Grace}, clearDeadline}
+			r = r.WithContext(r.Context())
+			r.Body = body
 		}
 		limited := &limitedWriter{w, control, credit{m, m.Grace}, clearDeadline}
 		h.ServeHTTP(limited, r)

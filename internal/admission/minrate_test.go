@@ -114,6 +114,29 @@ func TestRequestBodies(t *testing.T) {
 	}
 }
 
+// A handler that refuses a request by its header is heard at once: net/http does not wait for a large body first,
+// which the client may not send before it has the response.
+func TestResponseBeforeTheBody(t *testing.T) {
+	for name, expect := range map[string]string{"no Expect": "", "Expect": "Expect: 100-continue\r\n"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusRequestEntityTooLarge) })
+				began := time.Now()
+				fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: a\r\n%sContent-Length: 1000000\r\n\r\n", expect)
+				received := bufio.NewReader(c)
+				response, err := http.ReadResponse(received, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if response.StatusCode != http.StatusRequestEntityTooLarge || time.Since(began) != 0 {
+					t.Errorf("status %d after %v", response.StatusCode, time.Since(began))
+				}
+				io.Copy(io.Discard, received) // until the server has closed the connection
+			})
+		})
+	}
+}
+
 // The time that the server does not read or write does not count.
 func TestProcessingTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

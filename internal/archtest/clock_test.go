@@ -57,7 +57,7 @@ func TestNoTestIsTimed(t *testing.T) {
 }
 
 // services are the packages that ask a storage.Clock for the time, so that a deployment can give them another one.
-var services = []string{"account", "busysignal", "portal", "portal/page", "sandbox", "server/internal/notify", "signing", "webhook/delivery"}
+var services = []string{"account", "busysignal", "portal", "portal/page", "sandbox", "server/internal/notify", "server/operator", "signing", "webhook/delivery"}
 
 // Services ask the machine's clock nowhere, but where a comment on the line or the line above begins with "time:" and says
 // why: a duration is measured, or another machine compares the time with its own.

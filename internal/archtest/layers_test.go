@@ -21,7 +21,7 @@ var layers = []layer{
 		{"docs/examples/go/sign", "", ""},
 		{"docs/examples/go/webhook", "webhook", ""},
 		{"idp/idptest", "idp ades internal/pki/cms internal/test/cert", ""},
-		{"internal/test/adestest", "ades ades/online internal/pki/tsp internal/test/ca internal/test/env internal/test/validators sandbox/ca", "go-cmp"},
+		{"internal/test/adestest", "ades ades/online internal/pki/tsp internal/test/ca internal/test/cert internal/test/env internal/test/validators sandbox/ca", "go-cmp"},
 		{"internal/test/agreement", "ades internal/test/env internal/test/validators", ""},
 		{"internal/test/decisions", "", ""},
 		{"internal/test/handbook", "", ""},
@@ -35,8 +35,7 @@ var layers = []layer{
 	{
 		{"internal/archtest", "", ""},
 		{"internal/test/browser", "internal/test/env", ""},
-		{"internal/test/ca", "sandbox/ca", ""},
-		{"internal/test/cert", "", ""},
+		{"internal/test/ca", "ades internal/test/cert sandbox/ca", ""},
 		{"internal/test/collector", "", "otlp protobuf"},
 		{"internal/test/openapi", "", "jsonschema"},
 		{"internal/test/openid", "internal/test/env", ""},
@@ -46,7 +45,7 @@ var layers = []layer{
 		{"internal/test/validators", "internal/test/env", ""},
 		{"storage/storagetest", "account portal portal/process sandbox webhook webhook/delivery signing busysignal idp pades ades storage", "go-cmp sync uuid"},
 	},
-	{{"internal/test/env", "", "go-cmp"}},
+	{{"internal/test/cert", "", ""}, {"internal/test/env", "", "go-cmp"}},
 
 	// The program.
 	{{"cmd/innsigli", "server server/config server/doctor server/operator account portal sandbox webhook webhook/delivery storage storage/bolt storage/postgres storage/transfer idp pades xades stamp stamp/pdfium ades/online ades/report ades internal/durable", "kong sync"}},

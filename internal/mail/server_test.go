@@ -2,7 +2,6 @@ package mail
 
 import (
 	"cmp"
-	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 )
 
 // inbox is an SMTP server with the messages that it accepted.
@@ -113,10 +113,7 @@ func serve(t *testing.T, b *inbox, config *tls.Config, fromTheStart bool) string
 // certificate returns the configuration of a server with a certificate for 127.0.0.1 that is not trusted.
 func certificate(t *testing.T) *tls.Config {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := certtest.NewKey(t, elliptic.P256())
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "mail"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,

@@ -7,7 +7,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// claimAll begins the jobs that are due, as many as there is room for, and says when to look
+// claimAll begins the jobs that are due, as many as there is room for, and returns when to look
 // again.
 func (w *run) claimAll(ctx context.Context) (next time.Time) {
 	for ctx.Err() == nil {
@@ -15,126 +15,132 @@ func (w *run) claimAll(ctx context.Context) (next time.Time) {
 		if next = w.nextLook(now); next.After(now) {
 			return next
 		}
-		if err := w.extendLapsed(now); err != nil {
-			return now.Add(awayPause)
-		}
 		if due := w.due(ctx, now); len(due) > 0 {
-			w.claim(ctx, due, now)
+			w.claim(ctx, due)
 		}
 	}
 	return next
 }
 
-// nextLook returns when the first of the lines is to be looked at.
+// nextLook returns when to look for jobs of the first of the kinds.
 func (w *run) nextLook(now time.Time) time.Time {
-	next := now.Add(lookIdle)
-	for _, l := range w.lines {
-		next = earlier(next, l.look)
+	next := now.Add(idleLookInterval)
+	for _, q := range w.queues {
+		next = earlier(next, q.nextLook)
 	}
 	return next
 }
 
-// due returns the lines that have jobs to claim, and sets when to look at each again. One query reads all
-// lines that may have some, also those whose time has not come: so lines are looked at together, and an idle queue costs
-// few queries, and no write.
-func (w *run) due(ctx context.Context, now time.Time) (due []*line) {
-	interval := lookEvery
+// due returns the kinds that have jobs to claim, and sets when to look for jobs of each kind again. One query reads all
+// kinds that may have some, also those that are to be looked at later: so kinds are looked at together, and an idle queue
+// costs few queries, and no write.
+func (w *run) due(ctx context.Context, now time.Time) (due []*kindQueue) {
+	interval := lookInterval
 	if now.Sub(w.worked) > idleAfter {
-		interval = lookIdle
+		interval = idleLookInterval
 	}
-	var lines []*line
+	var queues []*kindQueue
 	var kinds []string
-	for _, l := range w.lines {
-		if l.waits && l.look.After(now) { // it is known to have more than there is room for
+	for _, q := range w.queues {
+		if q.backlog && q.nextLook.After(now) { // more jobs are due than there is room for
 			continue
 		}
-		if l.look = now.Add(interval); l.room() == 0 {
-			l.looked, l.seen, l.waits = now, time.Time{}, true
+		if q.nextLook = now.Add(interval); q.room() == 0 {
+			q.lastLook, q.claimedTo, q.backlog = now, time.Time{}, true
 			continue
 		}
-		lines, kinds = append(lines, l), append(kinds, l.Name)
+		queues, kinds = append(queues, q), append(kinds, q.Name)
 	}
-	if len(lines) == 0 {
+	if len(queues) == 0 {
 		return nil
 	}
 	next, err := w.Jobs.NextDue(ctx, kinds...)
 	if ctx.Err() != nil {
 		return nil
 	}
-	if w.tell(storage.Job{}, err, &w.noReads); err != nil {
-		lookLater(lines, now)
+	if w.report(storage.Job{}, err, &w.reads); err != nil {
+		lookLater(queues)
 		return nil
 	}
-	for _, l := range lines {
-		at, some := next[l.Name]
-		if l.isDue(at, some, now) {
-			due = append(due, l)
+	for _, q := range queues {
+		at, some := next[q.Name]
+		if q.isDue(at, some, now) {
+			due = append(due, q)
 		}
 	}
 	return due
 }
 
-// lookLater has lines looked at again although the store failed.
-func lookLater(lines []*line, now time.Time) {
-	for _, l := range lines {
-		l.look = now.Add(lookEvery)
+// lookLater sets when to look for jobs again after an error of the store.
+func lookLater(queues []*kindQueue) {
+	for _, q := range queues {
+		q.nextLook = time.Now().Add(lookInterval)
 	}
 }
 
 // isDue reports whether there are jobs to claim, given when the next one is due, if there are some.
-func (l *line) isDue(at time.Time, some bool, now time.Time) bool {
-	seen := l.seen
-	l.looked, l.seen, l.waits = now, time.Time{}, false
+func (q *kindQueue) isDue(at time.Time, some bool, now time.Time) bool {
+	claimedTo := q.claimedTo
+	q.lastLook, q.claimedTo, q.backlog = now, time.Time{}, false
 	if !some {
 		return false
 	}
 	if at.After(now) {
-		l.look = earlier(l.look, at)
+		q.nextLook = earlier(q.nextLook, at)
 		return false
 	}
-	l.waits = !seen.IsZero() && !at.After(seen)
-	return !l.waits
+	q.backlog = !claimedTo.IsZero() && !at.After(claimedTo)
+	return !q.backlog
 }
 
-// claim begins the jobs that are due. It takes one transaction for all kinds.
-func (w *run) claim(ctx context.Context, due []*line, now time.Time) {
+// claim claims jobs of the kinds given in one transaction, and begins them. Before that it extends the leases of jobs in
+// work that have run out, so that the runner does not claim the jobs that it works on: the transaction may have waited
+// for the store for longer than leases last.
+func (w *run) claim(ctx context.Context, due []*kindQueue) {
 	claimed := make([][]storage.Lease, len(due))
-	// A claim is not broken off: nobody would know what was claimed.
+	var now time.Time
+	var extended func()
+	// The end of ctx does not cancel it: the runner would not know whether it holds the leases.
 	err := w.Tx.InTx(context.WithoutCancel(ctx), func(ctx context.Context) (err error) {
-		for i, l := range due {
-			limit, perGroup := l.share()
-			if claimed[i], err = w.Jobs.Claim(ctx, l.Name, now, limit, perGroup, w.Lease); err != nil {
+		now = time.Now()
+		if extended, err = w.extendIn(ctx, now, now); err != nil {
+			return err
+		}
+		for i, q := range due {
+			limit, perGroup := q.limits()
+			if claimed[i], err = w.Jobs.Claim(ctx, q.Name, now, limit, perGroup, w.Lease); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if w.tell(storage.Job{}, err, &w.noWrites); err != nil {
-		lookLater(due, now)
+	if w.report(storage.Job{}, err, &w.writes); err != nil {
+		lookLater(due)
 		return
 	}
-	for i, l := range due {
-		l.look = time.Time{}
-		if limit, _ := l.share(); len(claimed[i]) < limit {
-			l.seen = now
+	extended()
+	for i, q := range due {
+		q.nextLook = time.Time{}
+		if limit, _ := q.limits(); len(claimed[i]) < limit {
+			q.claimedTo = now
 		}
 		for _, lease := range claimed[i] {
-			l.inWork++
+			q.inWork++
 			w.worked = now
-			held := w.hold(lease, now.Add(l.Timeout))
-			go func() { w.ended <- w.do(held, l, lease) }()
+			held := w.hold(lease, now.Add(q.Timeout))
+			go func() { w.results <- w.do(held, q, lease) }()
 		}
 	}
 }
 
-// share is how many jobs may be claimed, and of one group. The last quarter of the room is for groups
-// that have nothing in work: so many that take long, as endpoints that do not answer, hold up none
-// that has had no turn.
-func (l *line) share() (limit, perGroup int) {
-	if spare := l.room() - l.Concurrency/4; spare > 0 {
-		return spare, l.PerGroup
+// limits returns how many jobs may be claimed, and how many of them of one group. The last quarter of the room is for
+// groups that have no job in work: however many jobs take long, such as those of endpoints that do not answer, the first
+// job of another group does not wait for them.
+func (q *kindQueue) limits() (limit, perGroup int) {
+	if spare := q.room() - q.Concurrency/4; spare > 0 {
+		return spare, q.PerGroup
 	}
-	return l.room(), 1
+	return q.room(), 1
 }
 
 func earlier(a, b time.Time) time.Time {

@@ -15,21 +15,21 @@ import (
 
 const kind = "a kind"
 
-// fixture is a queue in a store of its own, and what was done of it.
+// fixture is a queue in its own store, with the calls of handlers and the reports of runners.
 type fixture struct {
 	*testing.T
 	db    *bolt.DB
 	began time.Time
 
-	mu     sync.Mutex
-	done   []time.Duration // when handlers were called, since began
-	unique []string        // for which jobs
-	told   []error
-	kinds  []string // of what was told
-	parked []storage.Job
+	mu       sync.Mutex
+	done     []time.Duration // when handlers were called, since began
+	unique   []string        // for which jobs
+	reported []error
+	kinds    []string // of the jobs that were reported as failed
+	parked   []storage.Job
 }
 
-// bubble runs a test in which time is made of nothing.
+// bubble runs a test in virtual time.
 func bubble(t *testing.T, test func(q *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -65,17 +65,20 @@ func (q *fixture) runner(rest queue.Handler) queue.Runner {
 			q.note(job)
 			return rest(ctx, job)
 		}}},
-		Failed: func(_ context.Context, job storage.Job, err error) {
-			q.mu.Lock()
-			defer q.mu.Unlock()
-			q.told, q.kinds = append(q.told, err), append(q.kinds, job.Kind)
-		},
+		Failed: q.failed,
 		Parked: func(_ context.Context, job storage.Job) {
 			q.mu.Lock()
 			defer q.mu.Unlock()
 			q.parked = append(q.parked, job)
 		},
 	}
+}
+
+// failed notes what a runner reports.
+func (q *fixture) failed(_ context.Context, job storage.Job, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.reported, q.kinds = append(q.reported, err), append(q.kinds, job.Kind)
 }
 
 // note notes that a handler was called.

@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"sync"
 	"time"
@@ -10,141 +11,157 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// errLeaseLost is why the context of a handler ends whose lease was lost, or is about to be.
+// errLeaseLost is the cause with which a handler's context ends when the lease was lost, or may be lost soon.
 var errLeaseLost = errors.New("queue: the lease of the job was lost")
 
-// leases are those of the jobs in work, by their tokens. A lease is among them until what its job came to is stored.
+// leases are those of the jobs in work. A lease is among them until the result of the attempt is stored.
 type leases struct {
-	mu        sync.Mutex
-	of        map[string]*heldLease
-	extending sync.Mutex // held while they are extended
+	mu      sync.Mutex
+	byToken map[string]*heldLease
 }
 
+// heldLease is the lease of a job in work.
 type heldLease struct {
-	storage.Lease // its end is what was stored last
-	end           context.CancelCauseFunc
-	ending        *time.Timer // calls end a little before the lease ends
-	limit         time.Time   // when extending stops if the handler is still running; zero: it has returned
+	storage.Lease                         // its end is what was stored last
+	cancel        context.CancelCauseFunc // ends the handler's context
+	expiry        *time.Timer             // calls cancel a little before the lease ends; nil: no other process can claim the job
+	limit         time.Time               // when extending stops if the handler is still running; zero: it has returned
 }
 
 // margin returns how long before the end of a lease that could not be extended the handler's context ends.
 func (w *run) margin() time.Duration { return w.Lease / 5 }
 
-// hold has a lease extended until release. The context ends when the lease is lost.
+// hold has a lease extended until release. The context returned ends when the lease is lost; if other processes use the
+// store, also a little before a lease ends that could not be extended.
 func (w *run) hold(l storage.Lease, limit time.Time) context.Context {
-	ctx, end := context.WithCancelCause(w.work)
-	ending := time.AfterFunc(time.Until(l.Until)-w.margin(), func() { end(errLeaseLost) })
+	ctx, cancel := context.WithCancelCause(w.working)
+	h := &heldLease{Lease: l, cancel: cancel, limit: limit}
+	if !w.SingleProcess {
+		h.expiry = time.AfterFunc(time.Until(l.Until)-w.margin(), func() { cancel(errLeaseLost) })
+	}
 	w.held.mu.Lock()
 	defer w.held.mu.Unlock()
-	if w.held.of == nil {
-		w.held.of = make(map[string]*heldLease)
+	if w.held.byToken == nil {
+		w.held.byToken = make(map[string]*heldLease)
 	}
-	w.held.of[l.Token] = &heldLease{l, end, ending, limit}
+	w.held.byToken[l.Token] = h
 	return ctx
 }
 
-// handled notes that the handler has ended: the lease is extended until what it came to is stored.
-func (s *leases) handled(l storage.Lease) {
+// returned notes that the handler has returned: from now on its time limit does not keep the lease from being extended.
+func (s *leases) returned(l storage.Lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if h := s.of[l.Token]; h != nil {
+	if h := s.byToken[l.Token]; h != nil {
 		h.limit = time.Time{}
 	}
 }
 
-// release ends the extending of leases whose jobs have ended.
-func (w *run) release(ends []end) {
+// release ends the extending of leases whose attempts have ended.
+func (w *run) release(results []result) {
 	w.held.mu.Lock()
 	defer w.held.mu.Unlock()
-	for _, e := range ends {
-		if h := w.held.of[e.lease.Token]; h != nil {
+	for _, r := range results {
+		if h := w.held.byToken[r.lease.Token]; h != nil {
 			h.stop()
-			delete(w.held.of, e.lease.Token)
+			delete(w.held.byToken, r.lease.Token)
 		}
 	}
 }
 
 func (h *heldLease) stop() {
-	h.ending.Stop()
-	h.end(errLeaseLost)
+	if h.expiry != nil {
+		h.expiry.Stop()
+	}
+	h.cancel(errLeaseLost)
 }
 
-// extendOften extends the leases of the jobs in work every third of a lease, by one statement, and more often while the
+// extendLeases extends the leases of the jobs in work every third of a lease, by one statement, and more often while the
 // store is unavailable. Jobs that take less than that cost no statement.
-func (w *run) extendOften() {
+func (w *run) extendLeases() {
 	for pause := w.Lease / 3; ; {
 		select {
-		case <-w.settling.Done():
+		case <-w.storing.Done():
 			return
 		case <-time.After(pause):
 		}
 		pause = w.Lease / 3
-		if err := w.extend(time.Now(), w.Lease*2/3); err != nil {
-			pause = min(pause, awayPause)
+		if err := w.extend(); err != nil {
+			pause = min(pause, retryPause)
 		}
 	}
 }
 
-// extendLapsed extends leases that have run out, while the store was away: their jobs are not to be claimed by the
-// runner that is at work on them.
-func (w *run) extendLapsed(now time.Time) error { return w.extend(now, 0) }
-
-// extend extends the leases that do not last for that long.
-func (w *run) extend(now time.Time, long time.Duration) error {
-	if len(w.held.ending(now, long)) == 0 {
+// extend extends the leases that have less than two thirds of their time left. If no other process uses the store, it
+// waits for the store as long as that takes: the store may be compacted meanwhile.
+func (w *run) extend() error {
+	window := w.Lease * 2 / 3
+	if now := time.Now(); len(w.held.ending(now, now.Add(window))) == 0 {
 		return nil
 	}
-	w.held.extending.Lock()
-	defer w.held.extending.Unlock()
-	due := w.held.ending(now, long) // but for those that another call has extended
-	if len(due) == 0 {
-		return nil
+	ctx, cancel := context.WithCancel(w.storing)
+	if !w.SingleProcess {
+		ctx, cancel = context.WithTimeout(w.storing, w.Lease/3)
 	}
-	until := now.Add(w.Lease)
-	ctx, cancel := context.WithTimeout(w.settling, w.Lease/3)
 	defer cancel()
-	var held []bool
+	var extended func()
 	err := w.Tx.InTx(ctx, func(ctx context.Context) (err error) {
-		held, err = w.Jobs.Extend(ctx, due, until)
+		now := time.Now()
+		extended, err = w.extendIn(ctx, now, now.Add(window))
 		return err
 	})
-	if w.settling.Err() != nil {
+	if w.storing.Err() != nil {
 		return err
 	}
-	if w.tell(storage.Job{}, err, &w.noWrites); err != nil {
-		return err
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("queue: leases could not be extended within %v: %w", w.Lease/3, storage.ErrUnavailable)
 	}
-	w.held.extended(due, held, until, time.Until(until)-w.margin())
-	return nil
+	if w.report(storage.Job{}, err, &w.writes); err == nil {
+		extended()
+	}
+	return err
 }
 
-// ending returns the leases that end within a time and are to be extended.
-func (s *leases) ending(now time.Time, within time.Duration) (list []storage.Lease) {
+// extendIn extends, in the transaction of ctx, the leases that end by the time given. extended is to be called after the
+// commit.
+func (w *run) extendIn(ctx context.Context, now, by time.Time) (extended func(), err error) {
+	leases := w.held.ending(now, by)
+	if len(leases) == 0 {
+		return func() {}, nil
+	}
+	until := now.Add(w.Lease)
+	held, err := w.Jobs.Extend(ctx, leases, until)
+	return func() { w.held.extended(leases, held, until, time.Until(until)-w.margin()) }, err
+}
+
+// ending returns the leases that end by a time and are to be extended.
+func (s *leases) ending(now, by time.Time) (list []storage.Lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for h := range maps.Values(s.of) {
-		if !h.Until.After(now.Add(within)) && (h.limit.IsZero() || now.Before(h.limit)) {
+	for h := range maps.Values(s.byToken) {
+		if !h.Until.After(by) && (h.limit.IsZero() || now.Before(h.limit)) {
 			list = append(list, h.Lease)
 		}
 	}
 	return list
 }
 
-// extended notes which leases were extended, and ends the contexts of the others.
+// extended notes which leases were extended, and ends the contexts of the handlers that have lost theirs.
 func (s *leases) extended(list []storage.Lease, held []bool, until time.Time, left time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, l := range list {
-		h := s.of[l.Token]
-		if h == nil { // its job has ended meanwhile
+		h := s.byToken[l.Token]
+		if h == nil { // the attempt has ended meanwhile
 			continue
 		}
 		if !held[i] {
 			h.stop()
-			delete(s.of, l.Token)
+			delete(s.byToken, l.Token)
 			continue
 		}
-		h.Until = until
-		h.ending.Reset(left)
+		if h.Until = until; h.expiry != nil {
+			h.expiry.Reset(left)
+		}
 	}
 }

@@ -50,8 +50,8 @@ func TestLeasesAreExtended(t *testing.T) {
 				if err := errors.Join(stop(), other()); err != nil {
 					t.Error(err)
 				}
-				if _, none := q.left(); !none || q.told != nil {
-					t.Errorf("all done: %v, told %v", none, q.told)
+				if _, none := q.left(); !none || q.reported != nil {
+					t.Errorf("all done: %v, reported %v", none, q.reported)
 				}
 				n, leases := counted.statements.Load(), counted.leases.Load()
 				if n > test.statements || leases != 100*n || (n == 0) != (test.statements == 0) {
@@ -101,9 +101,9 @@ func TestHandlerWhoseLeaseIsLost(t *testing.T) {
 				if list, err := q.db.Jobs().List(t.Context(), storage.JobQuery{Limit: 1}); err != nil || len(list) > 0 && list[0].Failures != 0 {
 					t.Errorf("left: %+v, error %v", list, err)
 				}
-				for i, err := range q.told {
+				for i, err := range q.reported {
 					if !errors.Is(err, storage.ErrUnavailable) || q.kinds[i] != "" {
-						t.Errorf("told %v of %q", err, q.kinds[i])
+						t.Errorf("reported %v of %q", err, q.kinds[i])
 					}
 				}
 			})
@@ -138,8 +138,8 @@ func TestLeaseOfAHandlerThatDoesNotEnd(t *testing.T) {
 
 // The jobs of a process that died are claimed when their leases have run out; at once by a runner that has the store to itself.
 func TestJobsOfAProcessThatDied(t *testing.T) {
-	for _, alone := range []bool{false, true} {
-		t.Run(fmt.Sprint("alone ", alone), func(t *testing.T) {
+	for _, single := range []bool{false, true} {
+		t.Run(fmt.Sprint("single process ", single), func(t *testing.T) {
 			bubble(t, func(q *fixture) {
 				q.add(storage.Job{})
 				q.tx(func(ctx context.Context) error {
@@ -147,11 +147,14 @@ func TestJobsOfAProcessThatDied(t *testing.T) {
 					return err
 				})
 				r := q.runner(do)
-				r.Alone = alone
+				r.SingleProcess = single
 				q.during(time.Minute, r)
-				want := []time.Duration{map[bool]time.Duration{false: 15 * time.Second}[alone]}
-				if diff := cmp.Diff(want, q.done); diff != "" || q.told != nil {
-					t.Errorf("told %v, done (-want +got):\n%s", q.told, diff)
+				want := []time.Duration{map[bool]time.Duration{false: 15 * time.Second}[single]}
+				if diff := cmp.Diff(want, q.done); diff != "" {
+					t.Errorf("done at other times (-want +got):\n%s", diff)
+				}
+				if len(q.reported) != 1 || q.reported[0].Error() != interrupted || q.kinds[0] != kind {
+					t.Errorf("reported %v of %q", q.reported, q.kinds)
 				}
 			})
 		})

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/innsigli/innsigli/internal/queue"
 	"github.com/innsigli/innsigli/storage"
 )
@@ -55,8 +53,11 @@ func TestJobsAreParked(t *testing.T) {
 				r.Kinds = []queue.Kind{k}
 				q.during(time.Hour, r)
 				got := q.only()
-				if len(q.told) != 3 || len(q.parked) != 1 || q.parked[0].ID != got.ID || q.parked[0].Attempt != 3 {
-					t.Fatalf("told %v, parked %v", q.told, q.parked)
+				if len(q.reported) != 3 {
+					t.Fatalf("reported %v", q.reported)
+				}
+				if diff := cmp.Diff([]storage.Job{got.Job}, q.parked); diff != "" {
+					t.Errorf("reported as parked (-want +got):\n%s", diff)
 				}
 				if got.State(time.Now()) != storage.JobParked || got.Failures != 3 || got.Attempt != 3 || got.LastError != test.text || got.FailedAt.IsZero() {
 					t.Errorf("it became %+v", got)
@@ -102,23 +103,5 @@ func TestWhatIsNoFailedAttempt(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-func TestErrorText(t *testing.T) {
-	for _, test := range []struct {
-		name, want string
-		err        error
-	}{
-		{"as it is", "því miður", errors.New("því miður")},
-		{"on one line", "one two", errors.Join(errors.New("one"), errors.New("two"))},
-		{"without control characters", "a b c", errors.New("a\x00b\x1bc")},
-		{"what is no text", "a\uFFFDb", errors.New("a\xffb")},
-		{"long", strings.Repeat("þ", 499) + "…", errors.New(strings.Repeat("þ", 501))},
-		{"as long as may be", strings.Repeat("þ", 500), errors.New(strings.Repeat("þ", 500))},
-	} {
-		if diff := cmp.Diff(test.want, queue.ErrorText(test.err)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", test.name, diff)
-		}
 	}
 }

@@ -6,13 +6,23 @@
 //
 // Several runners, in many processes, share one queue: each job is under one lease at a time. Leases are
 // short, and the runner extends those of the jobs in work, all by one statement. A
-// job whose process dies is claimed again when its lease has run out, so that handlers have to
-// bear a repetition (storage.Jobs). A process has one runner, since what tells it of new jobs
-// tells only one.
+// job whose process died is claimed again when its lease has run out, so handlers must
+// bear a repetition (storage.Jobs). A process has one runner, since the announcement of new jobs
+// reaches only one.
+//
+// # Failures
 //
 // A job whose attempts fail as often as its kind permits is parked: it stays stored with its last error, and is not
-// claimed until an operator has it tried again. Neither an attempt that the stop of the runner cut short is a
-// failed one, nor one whose handler asked for a later time without an error, nor one that met a store which was away.
+// claimed until an operator has it tried again.
+//
+// An attempt whose lease ran out, or whose process died, before its result was stored is interrupted. That counts as a
+// failed attempt, too, when the job is claimed again. The first three interruptions in a row cause no pause, so that a
+// restart delays nothing. The pauses that follow grow like those after errors, so that a job that kills its process
+// leaves the process time for other jobs. After [MaxInterruptions] in a row, which take about an hour, the job is parked
+// whatever its kind permits; servers that are killed again and again for some minutes park nothing.
+//
+// Three kinds of attempts do not count as failed: those that a graceful stop of the runner cut short, those whose
+// handler returned a later time without an error, and those that failed because the store was unavailable or full.
 package queue
 
 import (
@@ -32,21 +42,21 @@ import (
 // What operators see of the error is [ErrorText].
 type Handler = func(ctx context.Context, job storage.Job) (retry time.Time, err error)
 
-// Kind says how jobs of a kind are done: by one of Do and DoThen. A zero in the numbers is what
-// its comment says. Each kind has room of its own and waits for no other.
+// Kind is the handler of one kind of jobs, which is either Do or DoThen, and its limits. A zero limit is what its
+// comment says. Each kind has its own room for jobs in work, and does not wait for other kinds.
 type Kind struct {
 	Name string // storage.Job.Kind
 	Do   Handler
-	// DoThen does a job and says what follows: unless nil, then is called in the transaction
-	// that finishes the job, behind that, and not at all when the lease was lost meanwhile.
-	// It is the transaction of others, too, and may be run more than once
-	// (storage.Transactor). An error, of either, has the job tried again as one of Do has.
+	// DoThen does a job and returns what follows: unless nil, then is called in the transaction
+	// that finishes the job, after that, and not at all if the lease was lost meanwhile.
+	// Other jobs may be finished in the same transaction, and then may be called more than once
+	// (storage.Transactor). After an error of either, the job is tried again as after one of Do.
 	DoThen func(ctx context.Context, job storage.Job) (then func(ctx context.Context) error, err error)
 
-	// Concurrency is how many jobs are in work at once; 0: 8. The last quarter of them are of
-	// groups that have no other.
+	// Concurrency is how many jobs are in work at once; 0: 8. The last quarter of it is reserved for
+	// groups that have no job in work.
 	Concurrency int
-	PerGroup    int           // of those of one group, over all runners; 0: 2
+	PerGroup    int           // jobs of one group in work at once, over all runners; 0: 2
 	Timeout     time.Duration // of one attempt; 0: 2 minutes
 	// MaxAttempts is how many attempts may fail before the job is parked; 0: 20, which takes 70 minutes where the
 	// runner chooses the pauses.
@@ -61,84 +71,83 @@ type Runner struct {
 	Kinds []Kind             // each once; jobs of other kinds are left alone
 
 	Grace time.Duration // for jobs in work when the runner is to stop; 0: 10 s
-	Lease time.Duration // for how long a process that died holds up its jobs; 0: 15 s
-	Alone bool          // no other process has the store: the leases that Run finds are void
+	Lease time.Duration // for how long a process that died delays its jobs; 0: 15 s
+	// SingleProcess: no other process uses the store. So the leases that Run finds are those of a process that died,
+	// and a lease that cannot be extended because the store is busy is lost to no one: the handler goes on.
+	SingleProcess bool
 
-	// Failed is called with each attempt that failed, with the job as it was claimed, and with errors of the store, with
+	// Failed is called with each attempt that failed, with the job as it is stored then, and with errors of the store, with
 	// the zero Job, whichever call met them. Of an outage of the store, where calls fail one after the
 	// other, it is called once. nil: failures are not reported.
 	Failed func(ctx context.Context, job storage.Job, err error)
-	// Parked is called when a job is parked, with the job as it was claimed for its last attempt. nil: that is not reported.
+	// Parked is called when a job was parked, with the job as it is stored then. nil: that is not reported.
 	Parked func(ctx context.Context, job storage.Job)
 }
 
 const (
-	// lookEvery is how often a runner looks for jobs unasked: those of other processes. One that
-	// has claimed none for a while looks at each lookIdle.
-	lookEvery, lookIdle = time.Second, 5 * time.Second
-	// idleAfter is that while.
-	idleAfter = 10 * time.Second
-	// lookAgain is how soon it looks again when it is told of jobs, of whatever kind: those of a
-	// busy queue are claimed together, and told of often.
-	lookAgain = 20 * time.Millisecond
-	// settleTime is how long a runner that stops waits for jobs to end whose context has
-	// ended.
-	settleTime = 5 * time.Second
+	// lookInterval is how often a runner looks for jobs of other processes, and idleLookInterval
+	// how often it does when it has claimed none for the time idleAfter.
+	lookInterval, idleLookInterval, idleAfter = time.Second, 5 * time.Second, 10 * time.Second
+	// enqueuedPause is the least time between two looks for jobs that this process enqueues: those of
+	// a busy queue are claimed together.
+	enqueuedPause = 20 * time.Millisecond
+	// cutTime is how long a runner that stops waits for the jobs whose contexts it has ended.
+	cutTime = 5 * time.Second
 )
 
 // run is a runner at work.
 type run struct {
 	Runner
-	lines   []*line
-	ended   chan end   // what jobs came to, which is to be stored
-	settled chan []end // what became of them in the store
-	worked  time.Time  // when jobs were claimed last
+	queues  []*kindQueue
+	results chan result   // of attempts, which are to be stored
+	stored  chan []result // those that storeResults is done with
+	worked  time.Time     // when jobs were claimed last
 
 	held leases
 	outage
-	work, settling context.Context // of handlers, and of what they come to
+	working, storing context.Context // of handlers, and of the transactions that store results
 }
 
-// line is what waits and what is in work of a kind.
-type line struct {
+// kindQueue is what a runner knows of the jobs of one kind.
+type kindQueue struct {
 	Kind
-	inWork int
-	look   time.Time // when to look for more
-	looked time.Time // when that was done last
-	seen   time.Time // unless zero: what was due then was claimed, but for what its groups hold up
-	waits  bool      // there is more, or there may be, that waits for others to end
+	inWork    int
+	nextLook  time.Time // when to look for jobs
+	lastLook  time.Time
+	claimedTo time.Time // unless zero: the jobs due by then were claimed, except those whose groups are at their limit
+	backlog   bool      // jobs are due, or may be, that can be claimed when others have ended
 }
 
-func (l *line) room() int { return l.Concurrency - l.inWork }
+func (q *kindQueue) room() int { return q.Concurrency - q.inWork }
 
 // Run does jobs until the context ends. Then it claims no more and waits for those in work,
-// whose contexts end after the grace. What they leave undone can be claimed by another at
-// once. The error says that a handler did not heed its context.
+// whose contexts end after the grace. Another runner can claim at once what they leave
+// undone. Run returns an error if a handler did not return when its context had ended.
 func (r Runner) Run(ctx context.Context) error {
 	w := &run{Runner: r}
 	w.Lease = cmp.Or(max(r.Lease, 0), 15*time.Second)
 	room := 0
 	for _, k := range r.Kinds {
-		l := &line{Kind: k.withDefaults()}
-		w.lines = append(w.lines, l)
-		room += l.Concurrency
+		q := &kindQueue{Kind: k.withDefaults()}
+		w.queues = append(w.queues, q)
+		room += q.Concurrency
 	}
-	// Several runners claim kinds in one order, so that none waits for one that waits for it.
-	slices.SortFunc(w.lines, func(a, b *line) int { return cmp.Compare(a.Name, b.Name) })
-	w.ended, w.settled = make(chan end, room), make(chan []end, room) // nobody who sends waits
-	var stopWork, stopSettling context.CancelFunc
-	w.work, stopWork = context.WithCancel(context.WithoutCancel(ctx))
-	defer stopWork()
-	w.settling, stopSettling = context.WithCancel(context.WithoutCancel(ctx))
+	// All runners claim kinds in the same order, so that no two of them wait for each other.
+	slices.SortFunc(w.queues, func(a, b *kindQueue) int { return cmp.Compare(a.Name, b.Name) })
+	w.results, w.stored = make(chan result, room), make(chan []result, room) // sending to them does not block
+	var stopWorking, stopStoring context.CancelFunc
+	w.working, stopWorking = context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWorking()
+	w.storing, stopStoring = context.WithCancel(context.WithoutCancel(ctx))
 	var background sync.WaitGroup
-	background.Go(w.settle)
-	background.Go(w.extendOften)
+	background.Go(w.storeResults)
+	background.Go(w.extendLeases)
 	defer background.Wait()
-	defer stopSettling()
+	defer stopStoring()
 
-	if r.Alone {
-		err := w.Tx.InTx(ctx, w.Jobs.ReleaseAll)
-		w.tell(storage.Job{}, err, &w.noWrites)
+	if r.SingleProcess {
+		err := w.Tx.InTx(ctx, func(ctx context.Context) error { return w.Jobs.ExpireLeases(ctx, time.Now()) })
+		w.report(storage.Job{}, err, &w.writes)
 	}
 	for ctx.Err() == nil {
 		w.wait(ctx, w.claimAll(ctx))
@@ -147,11 +156,11 @@ func (r Runner) Run(ctx context.Context) error {
 	if w.waitForAll(grace) {
 		return nil
 	}
-	stopWork()
-	if w.waitForAll(settleTime) {
+	stopWorking()
+	if w.waitForAll(cutTime) {
 		return nil
 	}
-	return fmt.Errorf("queue: %d jobs did not end when they were to", w.inWork())
+	return fmt.Errorf("queue: %d jobs did not end when their contexts had ended", w.inWork())
 }
 
 func (k Kind) withDefaults() Kind {
@@ -162,8 +171,8 @@ func (k Kind) withDefaults() Kind {
 	return k
 }
 
-// wait waits for the time given, or for a sign that there may be more to do. Of what has been
-// settled it takes note all at once, so that one claim follows, not one for each job.
+// wait waits until the time given, or until there may be jobs to claim. It takes note of all stored
+// results at once, so that one claim follows, not one for each job.
 func (w *run) wait(ctx context.Context, until time.Time) {
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
@@ -171,46 +180,49 @@ func (w *run) wait(ctx context.Context, until time.Time) {
 	case <-ctx.Done():
 	case <-timer.C:
 	case <-w.Jobs.Enqueued():
-		for _, l := range w.lines {
-			l.look = earlier(l.look, l.looked.Add(lookAgain))
+		for _, q := range w.queues {
+			q.nextLook = earlier(q.nextLook, q.lastLook.Add(enqueuedPause))
 		}
-	case ends := <-w.settled:
-		w.note(ends)
+	case results := <-w.stored:
+		note(results)
 	}
 	for {
 		select {
-		case ends := <-w.settled:
-			w.note(ends)
+		case results := <-w.stored:
+			note(results)
 		default:
 			return
 		}
 	}
 }
 
-// note makes the room of jobs that have ended that of others.
-func (w *run) note(ends []end) {
-	for _, e := range ends {
-		e.line.inWork--
-		if e.line.waits {
-			e.line.look = time.Time{}
+// note makes room for other jobs in place of those whose attempts have ended.
+func note(results []result) {
+	for _, r := range results {
+		r.queue.inWork--
+		if r.lease.Interrupted { // the job may be due again at once
+			r.queue.claimedTo, r.queue.backlog = time.Time{}, true
+		}
+		if r.queue.backlog {
+			r.queue.nextLook = time.Time{}
 		}
 	}
 }
 
 func (w *run) inWork() (jobs int) {
-	for _, l := range w.lines {
-		jobs += l.inWork
+	for _, q := range w.queues {
+		jobs += q.inWork
 	}
 	return jobs
 }
 
-// waitForAll waits for all jobs in work to end, and says whether they did in time.
-func (w *run) waitForAll(long time.Duration) bool {
-	over := time.After(long)
+// waitForAll waits until no job is in work, and reports whether that came about in time.
+func (w *run) waitForAll(timeout time.Duration) bool {
+	over := time.After(timeout)
 	for w.inWork() > 0 {
 		select {
-		case ends := <-w.settled:
-			w.note(ends)
+		case results := <-w.stored:
+			note(results)
 		case <-over:
 			return false
 		}

@@ -59,8 +59,8 @@ func TestSeveralRunners(t *testing.T) {
 				t.Errorf("job %s was done %d times", unique, n)
 			}
 		}
-		if _, none := q.left(); len(times) != 60 || !none || q.told != nil {
-			t.Errorf("%d jobs done, all: %v; told %v", len(times), none, q.told)
+		if _, none := q.left(); len(times) != 60 || !none || q.reported != nil {
+			t.Errorf("%d jobs done, all: %v; reported %v", len(times), none, q.reported)
 		}
 	})
 }
@@ -138,10 +138,10 @@ func (deaf) Enqueued() <-chan struct{} { return nil }
 func TestJobsAreDoneAgain(t *testing.T) {
 	fault := errors.New("a fault")
 	for _, test := range []struct {
-		name    string
-		handler func(q *fixture) queue.Handler
-		want    []int  // seconds
-		told    string // what is told of each
+		name     string
+		handler  func(q *fixture) queue.Handler
+		want     []int  // seconds
+		reported string // of each
 	}{
 		{"at the time that it says", func(q *fixture) queue.Handler {
 			return func(_ context.Context, job storage.Job) (time.Time, error) {
@@ -172,11 +172,11 @@ func TestJobsAreDoneAgain(t *testing.T) {
 				if diff := cmp.Diff(test.want, got); diff != "" {
 					t.Error(diff)
 				}
-				if want := map[bool]int{true: len(test.want)}[test.told != ""]; len(q.told) != want {
-					t.Errorf("%d errors told, want %d", len(q.told), want)
+				if want := map[bool]int{true: len(test.want)}[test.reported != ""]; len(q.reported) != want {
+					t.Errorf("%d errors reported, want %d", len(q.reported), want)
 				}
-				for _, err := range q.told {
-					if !strings.Contains(err.Error(), test.told) {
+				for _, err := range q.reported {
+					if !strings.Contains(err.Error(), test.reported) {
 						t.Error(err)
 					}
 				}
@@ -185,7 +185,7 @@ func TestJobsAreDoneAgain(t *testing.T) {
 	}
 }
 
-// Jobs of a kind that nobody here handles are another's.
+// Jobs of a kind that the runner does not have are left to others.
 func TestOtherKindsAreLeftAlone(t *testing.T) {
 	bubble(t, func(q *fixture) {
 		q.tx(func(ctx context.Context) error { return q.db.Jobs().Enqueue(ctx, storage.Job{Kind: "another kind"}) })

@@ -41,8 +41,8 @@ func TestStop(t *testing.T) {
 				if none == test.left || due > time.Since(q.began) {
 					t.Errorf("left: %v, due after %v", !none, due)
 				}
-				if q.told != nil {
-					t.Error(q.told)
+				if q.reported != nil {
+					t.Error(q.reported)
 				}
 			})
 		})
@@ -71,21 +71,6 @@ func TestHandlerThatDoesNotEnd(t *testing.T) {
 	})
 }
 
-// The job of a process that died is done again when its lease has run out.
-func TestJobOfAProcessThatDied(t *testing.T) {
-	bubble(t, func(q *fixture) {
-		q.add(storage.Job{})
-		q.tx(func(ctx context.Context) error {
-			_, err := q.db.Jobs().Claim(ctx, kind, time.Now(), 1, 1, 2*time.Minute)
-			return err
-		})
-		q.during(5*time.Minute, q.runner(do))
-		if diff := cmp.Diff([]time.Duration{2 * time.Minute}, q.done); diff != "" {
-			t.Error(diff)
-		}
-	})
-}
-
 // A handler's context ends at its time limit, and no two do a job at once.
 func TestHandlerThatTakesTooLong(t *testing.T) {
 	bubble(t, func(q *fixture) {
@@ -104,8 +89,8 @@ func TestHandlerThatTakesTooLong(t *testing.T) {
 		if err := errors.Join(first(), second()); err != nil {
 			t.Error(err)
 		}
-		if len(q.told) != 2 || !errors.Is(q.told[0], context.DeadlineExceeded) {
-			t.Errorf("told %v", q.told)
+		if len(q.reported) != 2 || !errors.Is(q.reported[0], context.DeadlineExceeded) {
+			t.Errorf("reported %v", q.reported)
 		}
 		want := []time.Duration{0, 125 * time.Second}
 		if diff := cmp.Diff(want, q.done); diff != "" {
@@ -131,19 +116,20 @@ func (u *unreachable) InTx(ctx context.Context, fn func(context.Context) error) 
 	return storage.ErrUnavailable
 }
 
-// An outage of the store is told once, and does not outlast itself. What a job came to waits
-// for the store; a claim that nobody heard of waits for its lease.
+// An outage of the store is reported once. The result of a job is stored when the store is there again. A claim
+// whose commit was not confirmed is made again when its lease has run out.
 func TestStoreThatIsAway(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		from, to time.Duration
 		unsaid   bool
 		want     []time.Duration // when the jobs were done
+		later    []string        // the errors that were reported after the outage
 	}{
-		{"before the claim", 0, 10500 * time.Millisecond, false, []time.Duration{11020 * time.Millisecond}}, // tried when told, and each second
-		{"before the end of the job", 500 * time.Millisecond, 20 * time.Second, false, []time.Duration{0}},
-		{"at the end of the job, which was committed", 500 * time.Millisecond, 1500 * time.Millisecond, true, []time.Duration{0}},
-		{"at the claim, which was committed", 0, 500 * time.Millisecond, true, []time.Duration{15 * time.Second}},
+		{"before the claim", 0, 10500 * time.Millisecond, false, []time.Duration{11020 * time.Millisecond}, nil}, // tried when it is announced, and each second
+		{"before the end of the job", 500 * time.Millisecond, 20 * time.Second, false, []time.Duration{0}, nil},
+		{"at the end of the job, which was committed", 500 * time.Millisecond, 1500 * time.Millisecond, true, []time.Duration{0}, nil},
+		{"at the claim, which was committed", 0, 500 * time.Millisecond, true, []time.Duration{15 * time.Second}, []string{interrupted}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bubble(t, func(q *fixture) {
@@ -157,8 +143,15 @@ func TestStoreThatIsAway(t *testing.T) {
 				if _, none := q.left(); !none {
 					t.Error("the job was not finished")
 				}
-				if len(q.told) != 1 || !errors.Is(q.told[0], storage.ErrUnavailable) || q.kinds[0] != "" {
-					t.Errorf("told %v of %q", q.told, q.kinds)
+				if len(q.reported) == 0 || !errors.Is(q.reported[0], storage.ErrUnavailable) || q.kinds[0] != "" {
+					t.Fatalf("reported %v of %q", q.reported, q.kinds)
+				}
+				var later []string
+				for _, err := range q.reported[1:] {
+					later = append(later, err.Error())
+				}
+				if diff := cmp.Diff(test.later, later); diff != "" {
+					t.Errorf("reported later (-want +got):\n%s", diff)
 				}
 			})
 		})

@@ -3,9 +3,7 @@ package ca
 import (
 	"bytes"
 	"crypto"
-	"crypto/ecdsa"
 	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/asn1"
@@ -18,19 +16,16 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pki/crl"
 	"github.com/innsigli/innsigli/internal/pki/ocsp"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 func issueTest(t *testing.T, a *Authority) *x509.Certificate {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := certtest.NewKey(t, elliptic.P256())
 	cert, err := a.Issue("Dæmi um nafn", "1203894569", key.Public(), time.Now())
 	if err != nil {
 		t.Fatal(err)
@@ -276,10 +271,7 @@ func TestServiceProfiles(t *testing.T) {
 // A certificate is issued from a template that violates the profiles.
 func TestIssueProfile(t *testing.T) {
 	a := newAuthority(t)
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := certtest.NewKey(t, elliptic.P256())
 	template := &x509.Certificate{Subject: subject("expired"), NotBefore: time.Now().AddDate(-2, 0, 0), NotAfter: time.Now().AddDate(-1, 0, 0)}
 	cert, err := a.IssueProfile(template, key.Public())
 	if err != nil {

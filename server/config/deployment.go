@@ -20,6 +20,7 @@ import (
 	"github.com/innsigli/innsigli/server"
 	"github.com/innsigli/innsigli/stamp/pdfium"
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/bolt"
 	"github.com/innsigli/innsigli/storage/sealed"
 )
 
@@ -65,11 +66,13 @@ func (c *Config) Open(ctx context.Context, log *slog.Logger, compile func(ctx co
 	d := &Deployment{log: log, tls: c.tls}
 	openStore := func(ctx context.Context) (DB, error) {
 		from, to, err := c.Store.Migrate(ctx)
-		if err != nil {
+		if errors.Is(err, bolt.ErrNotCompacted) {
+			log.Warn("compacting the store failed: the next start tries again", "error", err)
+		} else if err != nil {
 			return nil, err
 		}
 		if from > 0 && from < to {
-			log.Info("the store was brought to this version", "from", from, "to", to)
+			log.Info("store schema migrated", "from", from, "to", to)
 		}
 		return c.Store.Open(ctx, "")
 	}
@@ -92,7 +95,7 @@ func (c *Config) OpenForCommand(ctx context.Context, log *slog.Logger) (*Deploym
 
 func (d *Deployment) open(ctx context.Context, c *Config, compile func(ctx context.Context, cache string) error, openStore func(context.Context) (DB, error)) (err error) {
 	f := c.Flags
-	if d.traces, err = c.collector.Open(ctx, func(err error) { d.log.Warn("traces were not sent", "error", err) }); err != nil {
+	if d.traces, err = c.collector.Open(ctx, func(err error) { d.log.Warn("sending traces failed", "error", err) }); err != nil {
 		return err
 	}
 	if d.db, err = openStore(ctx); err != nil {
@@ -210,7 +213,7 @@ func (d *Deployment) Close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), tracesTime)
 		defer cancel()
 		if err := d.traces.Shutdown(ctx); err != nil {
-			d.log.Warn("traces were not sent", "error", err)
+			d.log.Warn("sending traces failed", "error", err)
 		}
 	}
 	return err
@@ -260,15 +263,15 @@ func (r *reload) load() {
 	r.seen = f.files.seen
 	if len(faults) > 0 {
 		for _, fault := range faults {
-			r.log.Error("the configuration is faulty; the one before stays in force", "fault", fault)
+			r.log.Error("configuration reload failed: the previous configuration stays in force", "fault", fault)
 		}
 		return
 	}
 	r.sources.take(f)
 	for _, section := range f.changed(r.started) {
-		r.log.Warn("a section was changed that is taken at the next start", "section", section)
+		r.log.Warn("changed section takes effect at the next start", "section", section)
 	}
-	r.log.Info("the configuration was taken", "roots", len(f.Roots), "intermediates", len(f.Intermediates), "timestampAuthorities", len(f.Timestamps))
+	r.log.Info("configuration reloaded", "roots", len(f.Roots), "intermediates", len(f.Intermediates), "timestampAuthorities", len(f.Timestamps))
 }
 
 // CheckTraces reports whether the collector of traces takes them, and returns its address; empty: there is none.

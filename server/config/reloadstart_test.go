@@ -51,7 +51,7 @@ func TestReloadedAtStart(t *testing.T) {
 			r.write(t, test.file, test.content)
 			r.log.Reset()
 			r.load()
-			const said = "a section was changed that is taken at the next start"
+			const said = "changed section takes effect at the next start"
 			if strings.Count(r.log.String(), said) != min(1, len(test.want)) || !strings.Contains(r.log.String(), "section="+test.want) && test.want != "" {
 				t.Errorf("want the section %q:\n%s", test.want, &r.log)
 			}

@@ -85,9 +85,9 @@ func (t *tlsFiles) reload(log *slog.Logger) {
 	var found Faults
 	t.load(&found)
 	for _, fault := range found {
-		log.Error("the TLS certificate is faulty; the one before stays in force", "fault", fault)
+		log.Error("TLS certificate reload failed: the previous certificate stays in use", "fault", fault)
 	}
 	if len(found) == 0 {
-		log.Info("the TLS certificate was taken", "expires", t.current.Load().Leaf.NotAfter)
+		log.Info("TLS certificate reloaded", "expires", t.current.Load().Leaf.NotAfter)
 	}
 }

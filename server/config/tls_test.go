@@ -63,7 +63,7 @@ func TestTLSCertificates(t *testing.T) {
 	var log bytes.Buffer
 	second := catest.WriteTLS(t, folder, "127.0.0.1", time.Now().Add(2*time.Hour))
 	files.reload(slog.New(slog.NewTextHandler(&log, nil)))
-	if _, err := get(second, 0); err != nil || !strings.Contains(log.String(), "the TLS certificate was taken") {
+	if _, err := get(second, 0); err != nil || !strings.Contains(log.String(), "TLS certificate reloaded") {
 		t.Errorf("the next one: %v\n%s", err, &log)
 	}
 	other := t.TempDir()
@@ -74,7 +74,7 @@ func TestTLSCertificates(t *testing.T) {
 			t.Fatal(err)
 		}
 		files.reload(slog.New(slog.NewTextHandler(&log, nil)))
-		if _, err := get(second, 0); err != nil || !strings.Contains(log.String(), "the TLS certificate is faulty; the one before stays in force") {
+		if _, err := get(second, 0); err != nil || !strings.Contains(log.String(), "TLS certificate reload failed: the previous certificate stays in use") {
 			t.Errorf("%s: %v\n%s", name, err, &log)
 		}
 	}

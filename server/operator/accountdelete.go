@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/innsigli/innsigli/account"
@@ -19,7 +20,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// Deletion is how [Operator.DeleteAccount] works. The zero value deletes, and refuses to while a signature is under way.
+// Deletion says how [Operator.DeleteAccount] works. The zero value deletes, and refuses to while a signature is under way.
 type Deletion struct {
 	DryRun bool // count what would be deleted, and change nothing
 	Force  bool // end signing requests that are under way, as the deletion of a process does
@@ -32,7 +33,7 @@ type AccountContent struct {
 	Keys          int `json:"idempotencyKeys"` // of the creation of processes
 	Processes     int `json:"processes"`
 	Requests      int `json:"requests"` // signing requests, also those that have ended
-	UnderWay      int `json:"underWay"` // of the requests: without a result, or with one that was not delivered
+	UnderWay      int `json:"underWay"` // of the requests, with which a signature or its result would be lost
 	Subscriptions int `json:"subscriptions"`
 	Attempts      int `json:"attempts"` // at deliveries to the subscriptions
 	Dropped       int `json:"dropped"`  // events that were given up
@@ -68,15 +69,17 @@ type monthFacts struct {
 const (
 	// deleteBatch is how many records one transaction deletes. Processes and signing requests have one each.
 	deleteBatch = 100
-	// mostPasses bounds how often the deletion finds that something was added since it looked.
-	mostPasses = 10
+	// maxPasses bounds how often the deletion goes through all records because it found some.
+	maxPasses = 10
+	// maxNamed is how many requests a refusal names.
+	maxNamed = 10
 )
 
-// lists are the lists of a store over all accounts, as *bolt.DB and *postgres.DB have them.
+// lists are the lists of a store that a deletion needs, as *bolt.DB and *postgres.DB have them.
 type lists interface {
+	RequestsOf(ctx context.Context, account string) iter.Seq2[signing.Request, error]
 	AllTokens(ctx context.Context) iter.Seq2[account.TokenRecord, error]
 	AllSignals(ctx context.Context) iter.Seq2[busysignal.Signal, error]
-	AllRequests(ctx context.Context) iter.Seq2[signing.Request, error]
 	AllJobs(ctx context.Context) iter.Seq2[storage.Job, error]
 	AllKeys(ctx context.Context) iter.Seq2[portal.Key, error]
 }
@@ -86,72 +89,114 @@ type deletion struct {
 	*Service
 	lists
 	id       string
-	how      Deletion
+	options  Deletion
 	done     AccountContent
 	progress func(AccountContent) error
 }
 
-// DeleteAccount implements [Operator]. The account is closed first, so that nothing new begins, and its record goes last, so
-// that the deletion can go on after a crash between any two transactions. What refers to a record goes before it.
-func (s *Service) DeleteAccount(ctx context.Context, id string, how Deletion, progress func(AccountContent) error) error {
+// DeleteAccount implements [Operator]. One transaction checks that nothing is under way and closes the account, so that
+// nothing is added to it from then on. The account's own record is deleted last, so that the deletion can go on after a crash
+// between any two transactions. What refers to a record is deleted before it.
+func (s *Service) DeleteAccount(ctx context.Context, id string, options Deletion, progress func(AccountContent) error) error {
 	l, ok := s.store.(lists)
 	if !ok {
 		return errors.New("the store cannot list what belongs to an account")
 	}
-	a, err := s.Account(ctx, id)
+	d := &deletion{Service: s, lists: l, id: id, options: options, progress: progress}
+	if options.DryRun {
+		if _, err := s.Account(ctx, id); err != nil {
+			return accountError(id, err)
+		}
+		clients, err := s.Clients(ctx, id)
+		if err != nil {
+			return err
+		}
+		d.done.Clients = len(clients)
+		return d.pass(ctx)
+	}
+	if err := s.store.InTx(ctx, d.close); err != nil {
+		return accountError(id, err)
+	}
+	for range maxPasses {
+		before := d.done
+		if err := d.pass(ctx); err != nil {
+			return err
+		}
+		if d.done != before { // a server of an earlier version, which adds to a closed account, may have added more meanwhile
+			continue
+		}
+		if gone, err := d.finish(ctx); err != nil {
+			return err
+		} else if gone {
+			return progress(d.done)
+		}
+	}
+	return fmt.Errorf("account %s still gets new records after %d passes: stop servers of earlier versions, and try again", id, maxPasses)
+}
+
+// accountError returns what an operator is told of an error about an account.
+func accountError(id string, err error) error {
 	if errors.Is(err, account.ErrNotFound) {
 		return noAccount(id)
 	}
+	return err
+}
+
+// close closes the account in the transaction of its context, unless signatures are under way. Requests are stored in
+// transactions that lock the account and look whether it is open, so that none begins meanwhile.
+func (d *deletion) close(ctx context.Context) error {
+	a, err := d.Account(ctx, d.id)
 	if err != nil {
 		return err
 	}
-	d := &deletion{Service: s, lists: l, id: id, how: how, progress: progress}
-	if !how.Force && !how.DryRun && a.ClosedAt.IsZero() {
-		if n, err := d.underWay(ctx); err != nil {
-			return err
-		} else if n > 0 {
-			return fmt.Errorf("account %s has %d signing requests that are under way or were not fetched yet: wait for their end, or use --force, which ends them", id, n)
-		}
-	}
-	if !how.DryRun {
-		err := s.Close(ctx, id, func(ctx context.Context) error { return d.record(ctx, closedEntry, struct{}{}) })
-		if err != nil {
+	if !d.options.Force {
+		if err := d.checkUnderWay(ctx); err != nil {
 			return err
 		}
 	}
-	for range mostPasses {
-		before := d.done
-		if err := d.pass(ctx); err != nil || how.DryRun {
-			return err
-		}
-		if d.done != before { // calls that had begun before the account was closed may have added something since
-			continue
-		}
-		if gone, err := d.last(ctx); err != nil || gone {
+	if a.ClosedAt.IsZero() {
+		if err := d.record(ctx, closedEntry, struct{}{}); err != nil {
 			return err
 		}
 	}
-	return fmt.Errorf("something is added to account %s all the time", id)
+	return d.CloseAccount(ctx, d.id)
 }
 
-// underWay counts the signing requests of the account whose result is not known, or not delivered.
-func (d *deletion) underWay(ctx context.Context) (n int, err error) {
-	for r, err := range d.AllRequests(ctx) {
-		if err != nil {
-			return 0, err
-		}
-		if d.isUnderWay(r) {
-			n++
+// checkUnderWay returns an error that names the signing requests with which a signature, or its result, would be lost.
+func (d *deletion) checkUnderWay(ctx context.Context) error {
+	waiting, n := 0, 0
+	var recoverable []string
+	for r, err := range d.RequestsOf(ctx, d.id) {
+		switch {
+		case err != nil:
+			return err
+		case r.Recoverable():
+			if n++; n <= maxNamed {
+				recoverable = append(recoverable, r.ID)
+			}
+		case isUnderWay(&r):
+			waiting++
 		}
 	}
-	return n, nil
+	var reasons []string
+	if waiting > 0 {
+		reasons = append(reasons, fmt.Sprintf("%d signing requests that are under way or were not fetched yet: wait for their end", waiting))
+	}
+	if n > 0 {
+		reasons = append(reasons, fmt.Sprintf("%d with a signature that \"innsigli signing complete\" can still complete (%s)", n, strings.Join(recoverable, ", ")))
+	}
+	if reasons == nil {
+		return nil
+	}
+	return fmt.Errorf("account %s has %s; or use --force, which deletes them", d.id, strings.Join(reasons, ", and "))
 }
 
-func (d *deletion) isUnderWay(r signing.Request) bool {
-	return r.Account == d.id && r.Phase != signing.Failed && r.Phase != signing.Ended
+// isUnderWay reports whether a signature, or its result, would be lost with the request.
+func isUnderWay(r *signing.Request) bool {
+	return r.Phase != signing.Failed && r.Phase != signing.Ended || r.Recoverable()
 }
 
-// pass deletes all but the account itself.
+// pass deletes all but the account itself and its clients, by which idempotency keys are found.
 func (d *deletion) pass(ctx context.Context) error {
 	for _, step := range []struct {
 		what string
@@ -167,9 +212,8 @@ func (d *deletion) pass(ctx context.Context) error {
 		{"sandbox users", d.users},
 		{"the ledger", d.ledger},
 		{"tokens", d.tokens},
-		{"clients", d.clients},
 	} {
-		if d.how.DryRun && step.what == "jobs" {
+		if d.options.DryRun && step.what == "jobs" {
 			d.done.Jobs = 0 // the second count is the same
 		}
 		if err := step.do(ctx); err != nil {
@@ -179,39 +223,35 @@ func (d *deletion) pass(ctx context.Context) error {
 	return d.progress(d.done)
 }
 
-// last deletes the account if nothing was added to it meanwhile, and reports whether it did.
-func (d *deletion) last(ctx context.Context) (gone bool, err error) {
+// finish deletes the account with its clients if no other record of the account is left, and reports whether it did. It looks
+// for them in the same transaction, as a dry run does: on bbolt, nothing else is written while it reads the tokens, keys,
+// busy signals and jobs of all accounts.
+func (d *deletion) finish(ctx context.Context) (gone bool, err error) {
 	err = d.store.InTx(ctx, func(ctx context.Context) error {
 		gone = false
-		if _, err := d.store.Accounts().Account(ctx, d.id); err != nil {
+		if _, err := d.Account(ctx, d.id); err != nil { // which locks it
+			return err
+		}
+		left := &deletion{
+			Service: d.Service, lists: d.lists, id: d.id, options: Deletion{DryRun: true},
+			progress: func(AccountContent) error { return nil },
+		}
+		if err := left.pass(ctx); err != nil || left.done != (AccountContent{}) {
 			return err
 		}
 		clients, err := d.store.Accounts().Clients(ctx, d.id)
-		if err != nil || len(clients) > 0 {
+		if err != nil {
 			return err
 		}
-		hooks, err := d.store.Webhooks().Subscriptions(ctx, d.id)
-		if err != nil || len(hooks) > 0 {
-			return err
-		}
-		users, err := d.store.Sandbox().Users(ctx, d.id)
-		if err != nil || len(users) > 0 {
-			return err
-		}
-		requests, err := d.store.Requests().Abandoned(ctx, d.id, now(ctx).Add(time.Hour), 1)
-		if err != nil || len(requests) > 0 {
-			return err
-		}
-		for _, origin := range origins {
-			left, err := d.store.Processes().ListProcesses(ctx, portal.Listing{Account: d.id, Origin: origin}, portal.Position{}, 1)
-			if err != nil || len(left) > 0 {
+		for _, c := range clients {
+			if err := d.store.Accounts().DeleteClient(ctx, c.ID); err != nil {
 				return err
 			}
 		}
 		if err := d.record(ctx, deletedEntry, struct{}{}); err != nil {
 			return err
 		}
-		gone = true
+		gone, d.done.Clients = true, len(clients)
 		return d.store.Accounts().DeleteAccount(ctx, d.id)
 	})
 	return gone && err == nil, err
@@ -229,15 +269,15 @@ func (d *deletion) record(ctx context.Context, kind string, facts any) error {
 // deleteFrom deletes the records of a list that are wanted, a batch in each transaction, and counts them. A dry run
 // counts them alone. Records that are gone already are no error.
 func deleteFrom[T any](ctx context.Context, d *deletion, list iter.Seq2[T, error], wanted func(T) bool, count *int, remove func(context.Context, T) error) error {
-	var some []T
+	var batch []T
 	flush := func() error {
-		if len(some) == 0 {
+		if len(batch) == 0 {
 			return nil
 		}
-		*count += len(some)
-		if !d.how.DryRun {
+		*count += len(batch)
+		if !d.options.DryRun {
 			err := d.store.InTx(ctx, func(ctx context.Context) error {
-				for _, one := range some {
+				for _, one := range batch {
 					if err := remove(ctx, one); err != nil && !errors.Is(err, storage.ErrNotFound) {
 						return err
 					}
@@ -248,7 +288,7 @@ func deleteFrom[T any](ctx context.Context, d *deletion, list iter.Seq2[T, error
 				return err
 			}
 		}
-		some = nil
+		batch = nil
 		return d.progress(d.done)
 	}
 	for one, err := range list {
@@ -256,9 +296,9 @@ func deleteFrom[T any](ctx context.Context, d *deletion, list iter.Seq2[T, error
 			return err
 		}
 		if wanted(one) {
-			some = append(some, one)
+			batch = append(batch, one)
 		}
-		if len(some) == deleteBatch {
+		if len(batch) == deleteBatch {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -267,8 +307,8 @@ func deleteFrom[T any](ctx context.Context, d *deletion, list iter.Seq2[T, error
 	return flush()
 }
 
-// whole is a list that a store returns at once.
-func whole[T any](list []T, err error) iter.Seq2[T, error] {
+// sequence makes a sequence of a list that a store returns at once.
+func sequence[T any](list []T, err error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for _, one := range list {
 			if !yield(one, nil) {
@@ -304,7 +344,7 @@ var origins = []portal.Origin{portal.API, portal.Web}
 
 // processes deletes the processes with their documents, links, mail and the signature that is under way.
 func (d *deletion) processes(ctx context.Context) error {
-	service, _ := d.removingBoth()
+	service, _ := d.removalServices()
 	for _, origin := range origins {
 		for after := (portal.Position{}); ; {
 			page, err := d.store.Processes().ListProcesses(ctx, portal.Listing{Account: d.id, Origin: origin}, after, deleteBatch)
@@ -312,7 +352,7 @@ func (d *deletion) processes(ctx context.Context) error {
 				return err
 			}
 			for _, p := range page {
-				if !d.how.DryRun {
+				if !d.options.DryRun {
 					if err := service.Remove(ctx, p.ID); err != nil && !errors.Is(err, portal.ErrNotFound) {
 						return err
 					}
@@ -333,18 +373,15 @@ func (d *deletion) processes(ctx context.Context) error {
 
 // requests deletes the signing requests with their documents, idempotency keys and jobs.
 func (d *deletion) requests(ctx context.Context) error {
-	_, service := d.removingBoth()
-	for r, err := range d.AllRequests(ctx) {
+	_, service := d.removalServices()
+	for r, err := range d.RequestsOf(ctx, d.id) {
 		if err != nil {
 			return err
 		}
-		if r.Account != d.id {
-			continue
-		}
-		if d.done.Requests++; d.isUnderWay(r) {
+		if d.done.Requests++; isUnderWay(&r) {
 			d.done.UnderWay++
 		}
-		if !d.how.DryRun {
+		if !d.options.DryRun {
 			if err := service.Cancel(ctx, r.ID); err != nil {
 				return err
 			}
@@ -389,7 +426,7 @@ func (d *deletion) subscriptions(ctx context.Context) error {
 		return err
 	}
 	for _, one := range hooks {
-		if !d.how.DryRun {
+		if !d.options.DryRun {
 			if _, err := service.Update(ctx, d.id, one.ID, delivery.Change{Active: &off}); err != nil && !errors.Is(err, delivery.ErrNotFound) {
 				return err
 			}
@@ -397,7 +434,7 @@ func (d *deletion) subscriptions(ctx context.Context) error {
 		if err := d.attempts(ctx, one.ID); err != nil {
 			return err
 		}
-		err := deleteFrom(ctx, d, whole(store.Dropped(ctx, one.ID)), all, &d.done.Dropped, func(ctx context.Context, e delivery.Dropped) error {
+		err := deleteFrom(ctx, d, sequence(store.Dropped(ctx, one.ID)), all, &d.done.Dropped, func(ctx context.Context, e delivery.Dropped) error {
 			_, err := store.RemoveDropped(ctx, e.Subscription, e.Event)
 			return err
 		})
@@ -405,7 +442,7 @@ func (d *deletion) subscriptions(ctx context.Context) error {
 			return err
 		}
 		d.done.Subscriptions++
-		if !d.how.DryRun {
+		if !d.options.DryRun {
 			if err := service.Delete(ctx, d.id, one.ID); err != nil && !errors.Is(err, delivery.ErrNotFound) {
 				return err
 			}
@@ -416,7 +453,7 @@ func (d *deletion) subscriptions(ctx context.Context) error {
 
 // attempts deletes the log of a subscription.
 func (d *deletion) attempts(ctx context.Context, subscription string) error {
-	if d.how.DryRun {
+	if d.options.DryRun {
 		return deleteFrom(ctx, d, d.store.Webhooks().Attempts(ctx, subscription), all, &d.done.Attempts, nil)
 	}
 	return d.batches(ctx, &d.done.Attempts, func(ctx context.Context) (int, error) {
@@ -450,45 +487,16 @@ func (d *deletion) signals(ctx context.Context) error {
 }
 
 func (d *deletion) users(ctx context.Context) error {
-	return deleteFrom(ctx, d, whole(d.store.Sandbox().Users(ctx, d.id)), all, &d.done.Users,
+	return deleteFrom(ctx, d, sequence(d.store.Sandbox().Users(ctx, d.id)), all, &d.done.Users,
 		func(ctx context.Context, u sandbox.User) error { return d.store.Sandbox().DeleteUser(ctx, d.id, u.ID) })
 }
 
 // ledger deletes the ledger, once the evidence log has what the account owes by it.
 func (d *deletion) ledger(ctx context.Context) error {
-	lines := d.store.Accounts().Lines(ctx, d.id, time.Time{}, now(ctx).AddDate(1, 0, 0))
-	if d.how.DryRun {
-		return deleteFrom(ctx, d, lines, all, &d.done.Lines, nil)
+	if d.options.DryRun {
+		return deleteFrom(ctx, d, d.lines(ctx, time.Time{}), all, &d.done.Lines, nil)
 	}
-	a, err := d.Account(ctx, d.id)
-	if err != nil {
-		return err
-	}
-	facts := statementFacts{Name: a.Name, Months: []monthFacts{}}
-	for last := (time.Time{}); ; { // the months that have a line
-		month, found, err := d.nextMonth(ctx, last)
-		if err != nil {
-			return err
-		}
-		if !found {
-			break
-		}
-		s, err := d.Statement(ctx, d.id, month)
-		if err != nil {
-			return err
-		}
-		facts.Months = append(facts.Months, monthFacts{s.Month.Format("2006-01"), s.Signing, s.Portal, s.Free, s.Price, s.Amount})
-		last = s.Month.AddDate(0, 1, 0)
-	}
-	err = d.store.InTx(ctx, func(ctx context.Context) error {
-		entries, err := d.store.EvidenceLog().Entries(ctx, d.id)
-		recorded := slices.ContainsFunc(entries, func(e storage.Entry) bool { return e.Kind == statementEntry })
-		if err != nil || recorded { // then these lines are what a deletion that broke off has left
-			return err
-		}
-		return d.record(ctx, statementEntry, facts)
-	})
-	if err != nil {
+	if err := d.store.InTx(ctx, d.recordStatement); err != nil {
 		return err
 	}
 	return d.batches(ctx, &d.done.Lines, func(ctx context.Context) (int, error) {
@@ -496,9 +504,43 @@ func (d *deletion) ledger(ctx context.Context) error {
 	})
 }
 
-// nextMonth returns the time of the account's first line from a time on.
-func (d *deletion) nextMonth(ctx context.Context, from time.Time) (at time.Time, found bool, err error) {
-	for line, err := range d.store.Accounts().Lines(ctx, d.id, from, now(ctx).AddDate(1, 0, 0)) {
+// lines lists the ledger from a time on.
+func (d *deletion) lines(ctx context.Context, from time.Time) iter.Seq2[account.Line, error] {
+	return d.store.Accounts().Lines(ctx, d.id, from, now(ctx).AddDate(1, 0, 0))
+}
+
+// recordStatement adds the statement of all months to the evidence log, in the transaction of its context. It does nothing if
+// there is one: then the ledger is what a deletion that broke off has left.
+func (d *deletion) recordStatement(ctx context.Context) error {
+	a, err := d.Account(ctx, d.id) // which locks it, and so the ledger
+	if err != nil {
+		return err
+	}
+	entries, err := d.store.EvidenceLog().Entries(ctx, d.id)
+	if err != nil || slices.ContainsFunc(entries, func(e storage.Entry) bool { return e.Kind == statementEntry }) {
+		return err
+	}
+	facts := statementFacts{Name: a.Name, Months: []monthFacts{}}
+	for from := (time.Time{}); ; {
+		at, found, err := d.firstLine(ctx, from)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return d.record(ctx, statementEntry, facts)
+		}
+		s, err := d.Statement(ctx, d.id, at)
+		if err != nil {
+			return err
+		}
+		facts.Months = append(facts.Months, monthFacts{s.Month.Format("2006-01"), s.Signing, s.Portal, s.Free, s.Price, s.Amount})
+		from = s.Month.AddDate(0, 1, 0)
+	}
+}
+
+// firstLine returns the time of the account's first line from a time on.
+func (d *deletion) firstLine(ctx context.Context, from time.Time) (at time.Time, found bool, err error) {
+	for line, err := range d.lines(ctx, from) {
 		return line.At, err == nil, err
 	}
 	return time.Time{}, false, nil
@@ -508,12 +550,5 @@ func (d *deletion) tokens(ctx context.Context) error {
 	return deleteFrom(ctx, d, d.AllTokens(ctx), func(t account.TokenRecord) bool { return t.AccountID == d.id }, &d.done.Tokens,
 		func(ctx context.Context, t account.TokenRecord) error {
 			return d.store.Accounts().DeleteToken(ctx, t.Hash)
-		})
-}
-
-func (d *deletion) clients(ctx context.Context) error {
-	return deleteFrom(ctx, d, whole(d.store.Accounts().Clients(ctx, d.id)), all, &d.done.Clients,
-		func(ctx context.Context, c account.Client) error {
-			return d.store.Accounts().DeleteClient(ctx, c.ID)
 		})
 }

@@ -159,8 +159,8 @@ func (c *Client) DeleteProcess(ctx context.Context, id string) (ListedProcess, e
 }
 
 // DeleteAccount implements [Operator].
-func (c *Client) DeleteAccount(ctx context.Context, id string, how Deletion, progress func(AccountContent) error) error {
-	return streamedLines(ctx, c, "delete-account", accountDeletion{id, how}, progress)
+func (c *Client) DeleteAccount(ctx context.Context, id string, options Deletion, progress func(AccountContent) error) error {
+	return streamedLines(ctx, c, "delete-account", accountDeletion{id, options}, progress)
 }
 
 // ResendProcess implements [Operator]. The server has its own master key.
@@ -184,6 +184,11 @@ func (c *Client) CompleteSigning(ctx context.Context, request string, w io.Write
 	return err
 }
 
+// RecordCompletion implements [Operator].
+func (c *Client) RecordCompletion(ctx context.Context, done Completion) error {
+	return run(ctx, c, "record-completion", done)
+}
+
 // Subscriptions implements [Operator].
 func (c *Client) Subscriptions(ctx context.Context, account string) ([]delivery.Subscription, error) {
 	return call[[]delivery.Subscription](ctx, c, "webhook-subscriptions", account)
@@ -191,7 +196,7 @@ func (c *Client) Subscriptions(ctx context.Context, account string) ([]delivery.
 
 // Attempts implements [Operator].
 func (c *Client) Attempts(ctx context.Context, subscription string, most int) ([]delivery.Attempt, error) {
-	return call[[]delivery.Attempt](ctx, c, "webhook-attempts", attemptsAsked{subscription, most})
+	return call[[]delivery.Attempt](ctx, c, "webhook-attempts", attemptsQuery{subscription, most})
 }
 
 // Dropped implements [Operator].

@@ -46,11 +46,11 @@ func (s *Service) Jobs(ctx context.Context, f JobFilter, after string) ([]Job, e
 	if !slices.Contains(jobStates, f.State) {
 		return nil, fmt.Errorf("%q is no state of a job: waiting, working or parked", f.State)
 	}
-	now := time.Now()
-	list, err := s.store.Jobs().List(ctx, storage.JobQuery{Kind: f.Kind, State: f.State, Now: now, After: after, Limit: jobPage})
+	at := now(ctx)
+	list, err := s.store.Jobs().List(ctx, storage.JobQuery{Kind: f.Kind, State: f.State, Now: at, After: after, Limit: jobPage})
 	var jobs []Job
 	for _, j := range list {
-		jobs = append(jobs, jobOf(j, now))
+		jobs = append(jobs, jobOf(j, at))
 	}
 	return jobs, err
 }
@@ -61,7 +61,7 @@ func (s *Service) Job(ctx context.Context, id string) (Job, error) {
 	if err != nil {
 		return Job{}, jobError(id, err)
 	}
-	return jobOf(j, time.Now()), nil
+	return jobOf(j, now(ctx)), nil
 }
 
 func jobOf(j storage.StoredJob, now time.Time) Job {
@@ -103,7 +103,7 @@ func idsIn(payload []byte) (ids []string) {
 
 // RetryJob implements [Operator].
 func (s *Service) RetryJob(ctx context.Context, id string) error {
-	return s.changeJob(ctx, id, func(ctx context.Context) error { return s.store.Jobs().RetryNow(ctx, id, time.Now()) })
+	return s.changeJob(ctx, id, func(ctx context.Context) error { return s.store.Jobs().RetryNow(ctx, id, now(ctx)) })
 }
 
 // DropJob implements [Operator].
@@ -131,14 +131,14 @@ func (s *Service) ParkedJobs(ctx context.Context) (map[string]int, error) {
 	return s.store.Jobs().CountParked(ctx)
 }
 
-// jobsAsked is the argument of the call that lists jobs.
-type jobsAsked struct {
+// jobsQuery is the argument of the call that lists jobs.
+type jobsQuery struct {
 	Filter JobFilter
 	After  string
 }
 
 func (s *Service) jobCalls(mux *http.ServeMux) {
-	mux.HandleFunc("POST /jobs", answer(func(ctx context.Context, a jobsAsked) ([]Job, error) { return s.Jobs(ctx, a.Filter, a.After) }))
+	mux.HandleFunc("POST /jobs", answer(func(ctx context.Context, a jobsQuery) ([]Job, error) { return s.Jobs(ctx, a.Filter, a.After) }))
 	mux.HandleFunc("POST /job", answer(s.Job))
 	mux.HandleFunc("POST /job-retry", answer(func(ctx context.Context, id string) (nothing, error) { return nothing{}, s.RetryJob(ctx, id) }))
 	mux.HandleFunc("POST /job-drop", answer(func(ctx context.Context, id string) (nothing, error) { return nothing{}, s.DropJob(ctx, id) }))
@@ -147,7 +147,7 @@ func (s *Service) jobCalls(mux *http.ServeMux) {
 
 // Jobs implements [Operator].
 func (c *Client) Jobs(ctx context.Context, f JobFilter, after string) ([]Job, error) {
-	return call[[]Job](ctx, c, "jobs", jobsAsked{f, after})
+	return call[[]Job](ctx, c, "jobs", jobsQuery{f, after})
 }
 
 // Job implements [Operator].

@@ -7,6 +7,7 @@ package operator
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -32,10 +33,10 @@ type Operator interface {
 	// Statement returns what an account owes for the month in which the time is.
 	Statement(ctx context.Context, account string, month time.Time) (account.Statement, error)
 
-	// DeleteAccount deletes an account with all that belongs to it, or counts that. It calls progress with what it has
-	// deleted so far, again and again and at the end. After an error it may be called again, and goes on. The evidence
-	// log stays.
-	DeleteAccount(ctx context.Context, account string, how Deletion, progress func(AccountContent) error) error
+	// DeleteAccount deletes an account with all that belongs to it but the evidence log, or counts that. Unless the
+	// options say otherwise it refuses while a person's signature would be lost. It calls progress with what it has
+	// deleted so far, repeatedly and at the end. After an error it may be called again, and goes on.
+	DeleteAccount(ctx context.Context, account string, options Deletion, progress func(AccountContent) error) error
 
 	CreateClient(ctx context.Context, account, name string, scopes []string) (account.Client, string, error)
 	Clients(ctx context.Context, account string) ([]account.Client, error)
@@ -62,6 +63,8 @@ type Operator interface {
 	// available in time, and writes the signed document to w: signing.Service.Recover. It may be repeated. When it
 	// fails, w may have a part of the document.
 	CompleteSigning(ctx context.Context, request string, w io.Writer) error
+	// RecordCompletion records in the evidence log that a document of CompleteSigning is stored safely.
+	RecordCompletion(ctx context.Context, done Completion) error
 
 	// Subscriptions returns those of an account, without their secrets.
 	Subscriptions(ctx context.Context, account string) ([]delivery.Subscription, error)
@@ -122,6 +125,14 @@ type Store interface {
 // Signing completes signatures that could not be completed in time; *signing.Service is one.
 type Signing interface {
 	Recover(ctx context.Context, request string, w io.Writer) error
+	RecordRecovery(ctx context.Context, request string, sum [sha256.Size]byte, size int64) error
+}
+
+// Completion is a document that [Operator.CompleteSigning] has written.
+type Completion struct {
+	Request string
+	SHA256  [sha256.Size]byte // of the document
+	Size    int64             // bytes
 }
 
 // Options are what a Service has beside the store. The zero value is right for a program that has no server.
@@ -177,15 +188,28 @@ func (s *Service) Statement(ctx context.Context, id string, month time.Time) (ac
 	return found, err
 }
 
+// now returns the time, in the form that backends keep.
+func now(ctx context.Context) time.Time { return storage.Clock(nil).Now(ctx) }
+
 func noAccount(id string) error { return fmt.Errorf("there is no account %q", id) }
 
 // CompleteSigning implements [Operator].
 func (s *Service) CompleteSigning(ctx context.Context, request string, w io.Writer) error {
 	if s.options.Signing == nil {
-		return errors.New("signatures are completed with the configuration of a server")
+		return errNoSigning
 	}
 	return s.options.Signing.Recover(ctx, request, w)
 }
+
+// RecordCompletion implements [Operator].
+func (s *Service) RecordCompletion(ctx context.Context, done Completion) error {
+	if s.options.Signing == nil {
+		return errNoSigning
+	}
+	return s.options.Signing.RecordRecovery(ctx, done.Request, done.SHA256, done.Size)
+}
+
+var errNoSigning = errors.New("signatures are completed with the configuration of a server")
 
 // evidencePage is how many entries are in memory at once.
 const evidencePage = 500

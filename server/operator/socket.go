@@ -19,10 +19,9 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// Listen listens on a socket at a path that only this user can connect to. It is made in a
-// folder that nobody else can enter, and protected before it is moved to its
-// place, so that there is no moment in which others could connect. A socket that a
-// dead server left is replaced: the lock on the store says that it is dead.
+// Listen listens on a socket at a path that only this user can connect to. It makes the socket in a folder of mode 0700 and
+// changes the socket's mode before it moves it to the path, so that at no moment other users could connect. It replaces a
+// socket that a dead server left: the caller has the lock on the store.
 func Listen(path string) (net.Listener, error) {
 	if old, err := os.Lstat(path); err == nil && old.Mode().Type() != fs.ModeSocket {
 		return nil, fmt.Errorf("opening the operator's socket: %s is in its place and is no socket", path)
@@ -56,8 +55,8 @@ type (
 		Admins        *[]string
 	}
 	accountDeletion struct {
-		ID  string
-		How Deletion
+		ID      string
+		Options Deletion
 	}
 	monthOf struct {
 		Account string
@@ -76,7 +75,7 @@ type (
 		Secret string
 	}
 	secretOf      struct{ Client, Secret string }
-	attemptsAsked struct {
+	attemptsQuery struct {
 		Subscription string
 		Most         int
 	}
@@ -102,6 +101,9 @@ func (s *Service) Handler() http.Handler {
 	}))
 	mux.HandleFunc("POST /complete-signing", streamed(func(ctx context.Context, request string, w *stream) error {
 		return s.CompleteSigning(ctx, request, w)
+	}))
+	mux.HandleFunc("POST /record-completion", answer(func(ctx context.Context, done Completion) (nothing, error) {
+		return nothing{}, s.RecordCompletion(ctx, done)
 	}))
 	s.webhookCalls(mux)
 	s.jobCalls(mux)
@@ -129,8 +131,8 @@ func (s *Service) accountCalls(mux *http.ServeMux) {
 	}))
 	mux.HandleFunc("POST /delete-account", streamed(func(ctx context.Context, d accountDeletion, w *stream) error {
 		lines := json.NewEncoder(w)
-		return s.DeleteAccount(ctx, d.ID, d.How, func(so AccountContent) error {
-			if err := lines.Encode(so); err != nil {
+		return s.DeleteAccount(ctx, d.ID, d.Options, func(done AccountContent) error {
+			if err := lines.Encode(done); err != nil {
 				return err
 			}
 			return w.control.Flush()
@@ -181,7 +183,7 @@ func withoutHashes(secrets []account.Secret) []account.Secret {
 
 func (s *Service) webhookCalls(mux *http.ServeMux) {
 	mux.HandleFunc("POST /webhook-subscriptions", answer(s.Subscriptions))
-	mux.HandleFunc("POST /webhook-attempts", answer(func(ctx context.Context, a attemptsAsked) ([]delivery.Attempt, error) {
+	mux.HandleFunc("POST /webhook-attempts", answer(func(ctx context.Context, a attemptsQuery) ([]delivery.Attempt, error) {
 		return s.Attempts(ctx, a.Subscription, a.Most)
 	}))
 	mux.HandleFunc("POST /webhook-dropped", answer(s.Dropped))
@@ -243,7 +245,7 @@ type stream struct {
 // Write gives the reader a time for each piece, instead of one for the whole.
 func (s *stream) Write(p []byte) (int, error) {
 	s.begun = true
-	if err := s.control.SetWriteDeadline(time.Now().Add(writeTime)); err != nil {
+	if err := s.control.SetWriteDeadline(time.Now().Add(writeTime)); err != nil { // time: connections have the machine's
 		return 0, err
 	}
 	return s.ResponseWriter.Write(p)

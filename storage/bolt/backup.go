@@ -20,11 +20,13 @@ import (
 // extracted is a store that [Open] opens. What was deleted before is not in it.
 //
 // The records are copied first, to a file without a name beside the store's. The files of
-// documents that are deleted while the archive is written stay until the end.
+// documents that are deleted while the archive is written stay until the end, and take space on
+// the disk until then: w should not be slow. If there are more than some thousand of them, the
+// next Sweep removes the rest.
 // Errors of w are returned wrapped.
 func (db *DB) Backup(ctx context.Context, w io.Writer) error {
 	if err := db.backUp(ctx, w); err != nil {
-		return fmt.Errorf("bolt: writing a backup: %w", meaning(err))
+		return fmt.Errorf("bolt: writing a backup: %w", translate(err))
 	}
 	return nil
 }
@@ -61,7 +63,7 @@ func (db *DB) backUp(ctx context.Context, w io.Writer) error {
 
 // snapshot copies the records to another file. Compact may close the file that it was about to
 // read.
-func (db *DB) snapshot(to *bbolt.DB) (size int64, err error) {
+func (db *DB) snapshot(to *boltFile) (size int64, err error) {
 	for {
 		file := db.file.Load()
 		size, err = copyRecords(to, file)
@@ -95,7 +97,7 @@ func (a archive) add(name string, size int64, content io.Reader) error {
 }
 
 // addDocuments adds the folder, with the documents that have a record.
-func (a archive) addDocuments(prefix string, records *bbolt.DB, f *folder) error {
+func (a archive) addDocuments(prefix string, records *boltFile, f *folder) error {
 	err := a.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: prefix, Mode: 0o700, ModTime: a.at})
 	if err != nil {
 		return err

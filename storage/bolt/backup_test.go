@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/google/uuid"
 	"github.com/innsigli/innsigli/storage/bolt"
 )
 
@@ -114,8 +115,54 @@ func TestABackupHasWhatIsDeletedMeanwhile(t *testing.T) {
 	if left := files(t, folder); len(left) != 1 || left[0] != kept.ID {
 		t.Errorf("files afterwards: %v", left)
 	}
-	if got := string(whole(t, openIn(t, copied), ref.ID)); got != "a document" {
+	if got := string(readDocument(t, openIn(t, copied), ref.ID)); got != "a document" {
 		t.Errorf("in the backup it is %q", got)
+	}
+}
+
+// The memory for what is deleted while a backup runs is bounded, and free afterwards. All files are removed: those
+// that were remembered at the end of the backup, the others by Sweep.
+func TestManyDocumentsAreDeletedDuringABackup(t *testing.T) {
+	const more = 10
+	folder, copied := t.TempDir(), t.TempDir()
+	db := openIn(t, folder)
+	var ids []string
+	for range bolt.MaxHeld + more {
+		ids = append(ids, uuid.NewString())
+	}
+	if err := db.AddDocuments(ids...); err != nil {
+		t.Fatal(err)
+	}
+	backUp(t, db, copied, func() {
+		err := db.InTx(t.Context(), func(ctx context.Context) error {
+			for _, id := range ids {
+				if err := db.Documents().Delete(ctx, id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		if n, _ := db.Held(); n != bolt.MaxHeld {
+			t.Errorf("%d documents are remembered", n)
+		}
+	})
+	if n, memory := db.Held(); n != 0 || memory != 0 {
+		t.Errorf("after the backup %d documents are remembered, and there is memory for %d", n, memory)
+	}
+	if left := files(t, folder); len(left) != more {
+		t.Errorf("after the backup %d files are left, want %d", len(left), more)
+	}
+	if n, err := db.Documents().Sweep(t.Context(), time.Now().Add(-time.Hour)); n != more || err != nil {
+		t.Errorf("Sweep: %d, %v", n, err)
+	}
+	if left := files(t, folder); len(left) != 0 {
+		t.Errorf("after Sweep %d files are left", len(left))
+	}
+	if got, err := openIn(t, copied).DocumentIDs(); err != nil || len(got) != len(ids) {
+		t.Errorf("the backup has %d documents, %v", len(got), err)
 	}
 }
 

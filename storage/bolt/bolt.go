@@ -1,6 +1,6 @@
-// Package bolt keeps everything on this machine: records in one file, by
+// Package bolt stores everything on this machine: records in one file, with
 // go.etcd.io/bbolt, and documents as files in a folder beside it. It is the backend for one
-// server: the file is locked by the process that has it open.
+// server: the process that has the file open locks it.
 //
 //	db, err := bolt.Open("innsigli.db", bolt.Options{})
 //	defer db.Close()
@@ -28,22 +28,22 @@
 // file without a record is no document. The file of a deleted document is removed after the
 // commit; should the process die in between, the first Sweep after the next start removes it.
 //
-// The file of records uses the room of deleted records again and does not become shorter:
-// see [DB.Room] and [DB.Compact]. Which pages of it are free is not written with each
-// transaction, but found when the file is opened, and after a commit that failed, by reading all
-// pages in use: one to two seconds for each gigabyte of records.
+// The file of records uses the space of deleted records again and does not become shorter:
+// see [DB.FileSize] and [DB.Compact]. [Open] reads all pages in use, one to two seconds for each
+// gigabyte of records: it checks them, and finds the free ones, of which no list is stored.
+// Damage that the check finds is [ErrDamaged]; values have no checksums.
 //
-// When there is no room, transactions and Create answer storage.ErrFull, nothing of them
-// is stored, and they go on when there is room again.
+// When the disk is full, transactions and Create return storage.ErrFull and store nothing. They
+// succeed again when there is space.
 //
 // # Versions
 //
-// [Open] makes a store where there is none, and refuses one of another version with
-// [ErrSchema]. [Migrate] changes one of an earlier version.
+// [Open] makes a store if the file does not exist, and returns [ErrSchema] for a store of another
+// version. [Migrate] brings a store of an earlier version to this one.
 //
 // # Copies
 //
-// [DB.Backup] writes an archive of a store that is in use.
+// [DB.Backup] writes an archive of a store, which may be in use.
 package bolt
 
 import (
@@ -57,6 +57,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/innsigli/innsigli/internal/durable"
 )
 
 var (
@@ -68,32 +70,38 @@ var (
 	ErrDamaged = errors.New("bolt: not a store, or a damaged one")
 	// ErrSchema: the store is of another version of this package.
 	ErrSchema = errors.New("bolt: the store is not of this version")
+	// ErrNotCompacted: the store can be used, but bytes of documents that were in its file, some of them deleted,
+	// still are.
+	ErrNotCompacted = errors.New("bolt: the store's file was not compacted after it was brought to this version")
 	// ErrFolder: the folder is not the one in which the store keeps its documents.
 	ErrFolder = errors.New("bolt: not the store's folder of documents")
 )
 
-// Options of [Open] and [Migrate]; the zero value is right for most.
+// Options of [Open] and [Migrate]; the zero value is right for most programs.
 type Options struct {
 	// LockTimeout is how long to wait for another process to close the file; 0
 	// is one second.
 	LockTimeout time.Duration
-	// DocumentFolder is the folder in which documents are files. It is made, for its owner
-	// alone, with a new store, and the store opens with no other. Empty: it has the name of
-	// the store's file with ".documents" behind it.
+	// DocumentFolder is the folder in which documents are files. It is made with a new store,
+	// with access for its owner only, and the store opens with no other. If it is empty, the
+	// folder has the name of the store's file with ".documents" appended.
 	DocumentFolder string
+	syncParent     func(path string) error // of package durable, except in tests
 }
 
-// documentsSuffix is what the folder of documents has behind the name of the store's file.
+// documentsSuffix is appended to the name of the store's file for the default folder of documents.
 const documentsSuffix = ".documents"
 
 // DB is an open store. Its methods may be called from several goroutines.
 type DB struct {
 	path string
 	opts Options
-	file atomic.Pointer[bbolt.DB] // which Compact replaces
+	file atomic.Pointer[boltFile] // Compact replaces it
 	// writing is held by the transaction that runs. bbolt has a lock of its own
 	// for that, but waiting for this one ends with the context.
 	writing chan struct{}
+	// unflushed: Compact replaced the file, and its name is not flushed. The holder of writing may use it.
+	unflushed bool
 	// enqueued has a value when jobs were added; see storage.Jobs.
 	enqueued chan struct{}
 	folder   *folder
@@ -101,8 +109,8 @@ type DB struct {
 	steps sync.Pool
 }
 
-// Open opens the store in the file of that path and makes it, readable by its
-// owner alone, when there is none. Errors: [ErrLocked], [ErrDamaged],
+// Open opens the store in the file of that path. If the file does not exist, Open makes it, with
+// access for its owner only. It is [ErrDamaged] if a page is damaged. Errors: [ErrLocked], [ErrDamaged],
 // [ErrSchema], [ErrFolder], [storage.ErrFull], and those of the file system.
 func Open(path string, opts Options) (*DB, error) {
 	db := newDB(path, opts)
@@ -119,6 +127,9 @@ func newDB(path string, opts Options) *DB {
 	if opts.DocumentFolder == "" {
 		opts.DocumentFolder = path + documentsSuffix
 	}
+	if opts.syncParent == nil {
+		opts.syncParent = durable.SyncParent
+	}
 	db := &DB{path: path, opts: opts, writing: make(chan struct{}, 1), enqueued: make(chan struct{}, 1)}
 	db.steps.New = func() any { return new([createStep]byte) }
 	return db
@@ -126,9 +137,9 @@ func newDB(path string, opts Options) *DB {
 
 // open opens the file and the folder, and makes a new store.
 func (db *DB) open() error {
-	version, err := db.inspect(func(version int) bool { return version == schemaVersion })
+	version, err := db.inspect(func(_ *bbolt.Tx, version int) bool { return version == schemaVersion })
 	if err == nil && version > 0 {
-		err = fits(version)
+		err = checkVersion(version)
 	}
 	if err != nil {
 		return err
@@ -142,7 +153,7 @@ func (db *DB) open() error {
 	if version == 0 {
 		return db.create()
 	}
-	if err := fits(version); err != nil { // another process may have changed it meanwhile
+	if err := checkVersion(version); err != nil { // another process may have changed it meanwhile
 		return err
 	}
 	return db.openDocuments()

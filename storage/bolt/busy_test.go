@@ -95,7 +95,7 @@ func agrees(t *testing.T, db *bolt.DB, b *busy) {
 		t.Fatalf("Accounts: %d, %v", len(accounts), err)
 	}
 	for i, a := range accounts {
-		if content := whole(t, db, a.Name); a.Quota == 0 || !bytes.Equal(content, bytes.Repeat([]byte{byte(i)}, int(a.Quota))) {
+		if content := readDocument(t, db, a.Name); a.Quota == 0 || !bytes.Equal(content, bytes.Repeat([]byte{byte(i)}, int(a.Quota))) {
 			t.Errorf("document %d has %d bytes of %d, or others", i, len(content), a.Quota)
 		}
 	}

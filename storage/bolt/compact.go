@@ -9,13 +9,11 @@ import (
 	"runtime"
 
 	"go.etcd.io/bbolt"
-
-	"github.com/innsigli/innsigli/internal/durable"
 )
 
-// Room returns the size of the store's file in bytes, and how many of them are free: the store
-// uses them again, and Compact gives them back.
-func (db *DB) Room() (size, free int64, err error) {
+// FileSize returns the size of the store's file in bytes, and how many of them are free. The store
+// uses free bytes again; Compact returns them to the file system.
+func (db *DB) FileSize() (size, free int64, err error) {
 	err = db.view(func(tx *bbolt.Tx) error {
 		stat, err := os.Stat(db.path)
 		if err != nil {
@@ -28,52 +26,64 @@ func (db *DB) Room() (size, free int64, err error) {
 		return nil
 	})
 	if err != nil {
-		return 0, 0, fmt.Errorf("bolt: looking for free room: %w", err)
+		return 0, 0, fmt.Errorf("bolt: reading the size of the store's file: %w", err)
 	}
 	return size, free, nil
 }
 
 const (
-	// compactSuffix is what the file that Compact writes has behind the name of the store's.
+	// compactSuffix is appended to the name of the store's file for the file that Compact writes.
 	compactSuffix = ".compact"
 	// compactStep is how many bytes of records one transaction copies.
 	compactStep = 1 << 20
 )
 
-// Compact rewrites the store's file, so that it has nothing in it but the records that there
-// are: no room of deleted ones, and no bytes of them. It returns the sizes of the file in bytes.
-// Transactions wait meanwhile, and reads do not. The new file takes the old one's place when it
-// is on the disk, so that a crash leaves one or the other.
+// Compact writes a new file that has the records and nothing else: no free space, and no bytes of deleted records.
+// The new file takes the old one's place, and gets its owner, group and permissions. Compact returns the sizes of
+// the file in bytes, before and after. Transactions wait meanwhile, and reads do not.
+//
+// The new file takes the old one's place after it is flushed, so that a crash leaves one or the other. If its new
+// name cannot be flushed then, Compact returns the sizes and an error, and the store uses the new file. Each
+// transaction tries again to flush the name, and returns [storage.ErrUnavailable] if that fails: after a crash the
+// old file could be in place again, without the transaction.
 func (db *DB) Compact(ctx context.Context) (before, after int64, err error) {
 	if err := db.lock(ctx); err != nil {
 		return 0, 0, err
 	}
 	defer db.unlock()
 	if before, after, err = db.compact(); err != nil {
-		return 0, 0, fmt.Errorf("bolt: compacting %s: %w", db.path, meaning(err))
+		err = fmt.Errorf("bolt: compacting %s: %w", db.path, translate(err))
 	}
-	return before, after, nil
+	return before, after, err
 }
 
 func (db *DB) compact() (before, after int64, err error) {
 	path := db.path + compactSuffix
-	defer os.Remove(path) // unless it has the other name
-	stat, err := os.Stat(db.path)
+	defer os.Remove(path) // unless it was renamed
+	old, err := os.Stat(db.path)
 	if err != nil {
 		return 0, 0, err
 	}
-	if after, err = db.writeCompact(path, stat); err != nil {
+	if after, err = db.writeCompact(path, old); err != nil {
 		return 0, 0, err
 	}
-	return stat.Size(), after, db.replace(path)
+	if err := db.replace(path); err != nil {
+		return 0, 0, err
+	}
+	return old.Size(), after, db.flushName()
 }
 
-// writeCompact writes the records to a new file, which is on the disk on return, and belongs to
-// the owner of the old one.
+// writeCompact writes the records to a new file and flushes it. At no time may more people read or write the new
+// file than the old one.
 func (db *DB) writeCompact(path string, old fs.FileInfo) (size int64, err error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
 	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, old.Mode().Perm()&0o600)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close() // again, unless something fails
 	to, err := openBolt(path, copySettings)
 	if err != nil {
 		return 0, err
@@ -82,21 +92,24 @@ func (db *DB) writeCompact(path string, old fs.FileInfo) (size int64, err error)
 	if err := errors.Join(err, to.Close()); err != nil {
 		return 0, err
 	}
-	file, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return 0, err
-	}
-	return size, errors.Join(file.Truncate(size), giveTo(file, old), file.Sync(), file.Close())
+	return size, errors.Join(file.Truncate(size), setOwner(file, old, old.Mode().Perm()), file.Sync(), file.Close())
 }
 
 // copySettings are those of a file that is written at once, and flushed at the end.
 var copySettings = bbolt.Options{NoSync: true, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType}
 
-// copyRecords copies all that is in a file at one moment, and returns how many bytes of the new
-// file that takes.
-func copyRecords(to, from *bbolt.DB) (size int64, err error) {
+// copyRecords copies the records of a file at one moment, and returns how many bytes of the new file that takes.
+// The new file is compacted.
+func copyRecords(to, from *boltFile) (size int64, err error) {
 	err = guarded(func() error {
-		if err := bbolt.Compact(to, from, compactStep); err != nil {
+		// A page may have been damaged since the file was opened.
+		if err := from.View(func(tx *bbolt.Tx) error { return checkPages(tx, from) }); err != nil {
+			return err
+		}
+		if err := bbolt.Compact(to.DB, from.DB, compactStep); err != nil {
+			return err
+		}
+		if err := setCompacted(to); err != nil {
 			return err
 		}
 		return to.View(func(tx *bbolt.Tx) error {
@@ -107,7 +120,21 @@ func copyRecords(to, from *bbolt.DB) (size int64, err error) {
 	return size, err
 }
 
-// replace puts a file in the place of the store's. It is open, and so locked, before.
+// setCompacted notes in a file that it is compacted; see uncompactedKey.
+func setCompacted(file *boltFile) error {
+	uncompacted := false
+	err := file.View(func(tx *bbolt.Tx) error {
+		uncompacted = isUncompacted(tx)
+		return nil
+	})
+	if err != nil || !uncompacted {
+		return err
+	}
+	return file.Update(func(tx *bbolt.Tx) error { return metaBucket.get(tx).Delete([]byte(uncompactedKey)) })
+}
+
+// replace renames a file to the name of the store's, and uses it. The new file is open, and so locked, before. The
+// caller has to call flushName.
 func (db *DB) replace(path string) error {
 	old := db.file.Load()
 	if runtime.GOOS == "windows" { // where a file that is open is not renamed
@@ -126,5 +153,20 @@ func (db *DB) replace(path string) error {
 		return errors.Join(err, file.Close())
 	}
 	db.file.Store(file)
-	return errors.Join(durable.SyncParent(db.path), old.Close())
+	db.unflushed = true
+	_ = old.Close() // it was only read, and has no name any more
+	return nil
+}
+
+// flushName flushes the folder of the store's file, if a compacted file was renamed in it and that is not flushed
+// yet. The caller has the lock.
+func (db *DB) flushName() error {
+	if !db.unflushed {
+		return nil
+	}
+	if err := db.opts.syncParent(db.path); err != nil {
+		return fmt.Errorf("the compacted file is in use, but its name could not be flushed to the disk: %w", err)
+	}
+	db.unflushed = false
+	return nil
 }

@@ -2,22 +2,26 @@ package bolt_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/innsigli/innsigli/internal/durable"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
 )
 
-// What was deleted is nowhere any more: of a document neither in the store nor in a backup, and of a record not after Compact.
+// What was deleted is nowhere any more: of a document neither in the store nor in a backup, and of a record not
+// after Compact.
 func TestNothingIsLeftOfWhatWasDeleted(t *testing.T) {
 	const text, name = "the text of a deleted document. ", "a deleted name. "
 	folder, copied := t.TempDir(), t.TempDir()
@@ -61,17 +65,17 @@ func TestNothingIsLeftOfWhatWasDeleted(t *testing.T) {
 		t.Errorf("the backup has %d bytes", archive.Len())
 	}
 	extract(t, &archive, copied)
-	whole(t, openIn(t, copied), kept.ID)
+	readDocument(t, openIn(t, copied), kept.ID)
 	if _, _, err := db.Compact(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if has(folder, name) {
 		t.Error("the store has the record after it was compacted")
 	}
-	whole(t, db, kept.ID)
+	readDocument(t, db, kept.ID)
 }
 
-// Compact makes the file small, and the store goes on, alone as before. Room says what it will come to.
+// Compact makes the file small, and the store goes on, alone as before. FileSize says what it will come to.
 func TestCompact(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "store.db")
@@ -82,9 +86,9 @@ func TestCompact(t *testing.T) {
 	put(t, db, "last", nil) // which frees the pages of the one before
 	db.Close()
 	db = open(t, path) // which finds the free pages
-	size, free, err := db.Room()
+	size, free, err := db.FileSize()
 	if err != nil || free < 20<<20 || size-free > 1<<20 {
-		t.Errorf("Room before: %d, %d, %v", size, free, err)
+		t.Errorf("FileSize before: %d, %d, %v", size, free, err)
 	}
 	if err := os.WriteFile(path+".compact", []byte("what a crash left"), 0o600); err != nil {
 		t.Fatal(err)
@@ -99,8 +103,8 @@ func TestCompact(t *testing.T) {
 	if _, err := os.Stat(path + ".compact"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the new file's first name: %v", err)
 	}
-	if size, free, err := db.Room(); err != nil || size != after || free > 64<<10 {
-		t.Errorf("Room after: %d, %d, %v", size, free, err)
+	if size, free, err := db.FileSize(); err != nil || size != after || free > 64<<10 {
+		t.Errorf("FileSize after: %d, %d, %v", size, free, err)
 	}
 	if _, err := bolt.Open(path, bolt.Options{LockTimeout: time.Millisecond}); !errors.Is(err, bolt.ErrLocked) {
 		t.Errorf("another Open: %v, want ErrLocked", err)
@@ -115,6 +119,40 @@ func TestCompact(t *testing.T) {
 	}
 	if faults := db.Check(); len(faults) > 0 {
 		t.Error(errors.Join(faults...))
+	}
+}
+
+// If the name of the compacted file cannot be flushed, the store goes on with that file, and makes no transaction
+// that a crash could undo, until the name is flushed.
+func TestACompactionWhoseNameIsNotFlushed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	var failure error
+	db := openWith(t, path, bolt.Options{}.WithSyncParent(func(path string) error {
+		return cmp.Or(failure, durable.SyncParent(path))
+	}))
+	put(t, db, "kept", make([]byte, 1<<20))
+	put(t, db, "dropped", make([]byte, 20<<20))
+	drop(t, db, "dropped")
+	failure = syscall.EIO
+	before, after, err := db.Compact(t.Context())
+	if before < 20<<20 || after == 0 || after > 2<<20 || !errors.Is(err, failure) || !strings.Contains(err.Error(), "the compacted file is in use") {
+		t.Errorf("Compact: %d, %d, %v", before, after, err)
+	}
+	if size, _, err := db.FileSize(); size != after || err != nil {
+		t.Errorf("FileSize: %d, %v, want %d", size, err, after)
+	}
+	if r, err := db.Pages().Record(t.Context(), []byte("kept")); err != nil || len(r.Value) != 1<<20 {
+		t.Errorf("reading: %d bytes, %v", len(r.Value), err)
+	}
+	err = db.InTx(t.Context(), func(context.Context) error { return errors.New("it runs") })
+	if !errors.Is(err, storage.ErrUnavailable) || !errors.Is(err, failure) {
+		t.Errorf("a transaction: %v", err)
+	}
+	failure = nil
+	put(t, db, "later", nil)
+	db.Close()
+	if _, err := open(t, path).Pages().Record(t.Context(), []byte("later")); err != nil {
+		t.Errorf("what was stored later: %v", err)
 	}
 }
 

@@ -56,7 +56,7 @@ func (db *DB) Documents() storage.Documents { return documents{db} }
 // of its context for ever.
 var errCreateInTx = errors.New("bolt: a document cannot be created within a transaction")
 
-// Create writes the file, and stores the record when the file is whole and on the disk. A crash
+// Create writes the file, and stores the record when the file is complete and on the disk. A crash
 // before that leaves a file for Sweep.
 func (s documents) Create(ctx context.Context, r io.Reader, limit int64, hashes ...crypto.Hash) (storage.Ref, error) {
 	if s.db.txn(ctx) != nil {
@@ -72,7 +72,7 @@ func (s documents) Create(ctx context.Context, r io.Reader, limit int64, hashes 
 	if err == nil {
 		d.Hashed = sums.Midstates(d.Size)
 		if err = s.db.InTx(ctx, func(ctx context.Context) error { return s.add(ctx, id, d) }); err != nil {
-			err = storing(err)
+			err = createError(err)
 		}
 	}
 	received()
@@ -94,14 +94,14 @@ func (s documents) receive(ctx context.Context, id string, r io.Reader, limit in
 	folder := s.db.folder
 	file, err := folder.root.OpenFile(id, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return 0, storing(err)
+		return 0, createError(err)
 	}
 	defer file.Close() // again, unless something fails
 	step := s.db.steps.Get().(*[createStep]byte)
 	defer s.db.steps.Put(step)
 	err = document.Receive(r, limit, step[:], func(p []byte, last bool) error {
 		if err := ctx.Err(); err != nil {
-			return storing(err)
+			return createError(err)
 		}
 		sums.Write(p)
 		size += int64(len(p))
@@ -109,17 +109,17 @@ func (s documents) receive(ctx context.Context, id string, r io.Reader, limit in
 		if err == nil && last { // the file, then its name
 			err = errors.Join(file.Sync(), file.Close(), folder.self.Sync())
 		}
-		return storing(err)
+		return createError(err)
 	})
 	return size, err
 }
 
-// storing says what failed, if err is not nil.
-func storing(err error) error {
+// createError returns the error of Create; nil of nil.
+func createError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("bolt: storing a document: %w", meaning(err))
+	return fmt.Errorf("bolt: storing a document: %w", translate(err))
 }
 
 func (s documents) Keep(ctx context.Context, id string) error {
@@ -139,7 +139,7 @@ func (s documents) Append(ctx context.Context, id string, revisions ...storage.R
 			}
 			for _, r := range revisions {
 				if err := s.db.folder.append(id, d.Size, r.Bytes); err != nil {
-					return meaning(err)
+					return translate(err)
 				}
 				d.Size += int64(len(r.Bytes))
 				d.Hashed = document.Replaced(d.Hashed, r.Hashed)
@@ -260,7 +260,7 @@ func (b *blob) ReadAt(p []byte, offset int64) (int, error) {
 		err = fmt.Errorf("%w: document %s has no file", ErrDamaged, b.id)
 	}
 	if err != nil {
-		return 0, meaning(err)
+		return 0, translate(err)
 	}
 	return len(p), end
 }

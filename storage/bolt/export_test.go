@@ -61,3 +61,48 @@ func CopyDocuments(path string) error {
 	}
 	return db.close()
 }
+
+// Upgrade does all of a migration but compacting the file.
+func Upgrade(path string) error {
+	db := newDB(path, Options{})
+	if err := db.openFile(); err != nil {
+		return err
+	}
+	if err := db.upgrade(); err != nil {
+		return err
+	}
+	return db.close()
+}
+
+// WithSyncParent returns options of a store that flushes the names of its files with another function.
+func (o Options) WithSyncParent(syncParent func(path string) error) Options {
+	o.syncParent = syncParent
+	return o
+}
+
+// MaxHeld is how many deleted documents are remembered while a backup runs.
+const MaxHeld = maxHeld
+
+// Held returns how many deleted documents are remembered, and for how many there is memory.
+func (db *DB) Held() (n, memory int) {
+	db.folder.mu.Lock()
+	defer db.folder.mu.Unlock()
+	return len(db.folder.held), cap(db.folder.held)
+}
+
+// AddDocuments makes documents without flushing each of them.
+func (db *DB) AddDocuments(ids ...string) error {
+	for _, id := range ids {
+		if err := db.folder.root.WriteFile(id, nil, 0o600); err != nil {
+			return err
+		}
+	}
+	return db.update(func(tx *bbolt.Tx) error {
+		for _, id := range ids {
+			if err := documentTable.insert(tx, id, documentRecord{Kept: true}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

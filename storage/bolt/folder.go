@@ -18,9 +18,9 @@ import (
 
 // folder keeps the contents of documents as files, each under its document's id. A file
 // without a record is no document, and of one with a record, only as many bytes as the record
-// says: what is behind them is of a transaction that was undone.
+// says: bytes behind them are of a transaction that was undone.
 //
-// All names are resolved below the folder, whatever is in them.
+// All names are resolved below the folder, also those with "..".
 type folder struct {
 	db   *DB
 	root *os.Root
@@ -31,7 +31,7 @@ type folder struct {
 	mu       sync.Mutex
 	incoming map[string]bool // ids of documents that Create is receiving
 	holds    int             // backups that run
-	held     []string        // ids of deleted documents, whose files go when the last of them has ended
+	held     []string        // ids of deleted documents, whose files are removed when the last backup has ended
 }
 
 // makeFolder makes a folder for its owner alone, unless it is there.
@@ -84,21 +84,21 @@ func (db *DB) openDocuments() error {
 	return db.view(func(tx *bbolt.Tx) error {
 		mark := string(metaBucket.get(tx).Get([]byte(folderKey)))
 		first, _ := tx.Bucket([]byte(documentTable.bucket)).Cursor().First()
-		return db.folder.belongs(mark, first == nil)
+		return db.folder.checkMark(mark, first == nil)
 	})
 }
 
-// belongs returns an error unless the folder has the mark. If neither the store nor the
+// checkMark returns an error unless the folder has the mark. If neither the store nor the
 // folder has a document, a folder without a mark gets it: the store's first start was cut off
-// before settle.
-func (f *folder) belongs(mark string, isNew bool) error {
+// before writeMark.
+func (f *folder) checkMark(mark string, isNew bool) error {
 	found, err := f.mark()
 	if err != nil {
 		return err
 	}
 	if found == "" && isNew {
 		if empty, err := f.empty(); err != nil || empty {
-			return errors.Join(err, f.settle(mark))
+			return errors.Join(err, f.writeMark(mark))
 		}
 	}
 	switch found {
@@ -119,8 +119,8 @@ func (f *folder) mark() (string, error) {
 	return string(mark), err
 }
 
-// claim returns a mark for a new store, whose folder has neither mark nor documents.
-func (f *folder) claim() (string, error) {
+// newMark returns a mark for a new store. It is an error if the folder has a mark or documents.
+func (f *folder) newMark() (string, error) {
 	found, err := f.mark()
 	if err != nil {
 		return "", err
@@ -137,15 +137,15 @@ func (f *folder) claim() (string, error) {
 	return uuid.NewString(), nil
 }
 
-// settle leaves the mark in the folder, once the store has it.
-func (f *folder) settle(mark string) error {
+// writeMark writes the mark to the folder, after the store has it.
+func (f *folder) writeMark(mark string) error {
 	file, err := f.root.OpenFile(markFile, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = file.WriteString(mark)
 	if f.owner != nil {
-		err = errors.Join(err, giveTo(file, f.owner))
+		err = errors.Join(err, setOwner(file, f.owner, 0o600))
 	}
 	return errors.Join(err, file.Sync(), file.Close(), f.self.Sync())
 }
@@ -201,16 +201,21 @@ func (f *folder) append(id string, end int64, p []byte) (err error) {
 	return nil
 }
 
-// unlink removes a document's file, or has it removed when no backup runs any more. What it
-// cannot remove is swept later.
+// maxHeld is how many documents that were deleted while a backup runs are remembered, some 50 bytes for each.
+const maxHeld = 4096
+
+// unlink removes the file of a deleted document, or has it removed when no backup runs any more. Sweep removes
+// what unlink could not: files for which the file system had an error, and those of the documents after the first
+// maxHeld that are deleted while backups run.
 func (f *folder) unlink(id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.holds > 0 {
+	switch {
+	case f.holds == 0:
+		_ = f.root.Remove(id)
+	case len(f.held) < maxHeld:
 		f.held = append(f.held, id)
-		return
 	}
-	_ = f.root.Remove(id)
 }
 
 // hold keeps the files of documents that are deleted, until release is called.
@@ -244,8 +249,9 @@ func (f *folder) receiving(id string) (received func()) {
 	}
 }
 
-// wanted reports whether a file without a record may not be removed.
-func (f *folder) wanted(id string) bool {
+// mustStay reports whether a file without a record may not be removed: a backup runs, or Create receives the
+// document.
+func (f *folder) mustStay(id string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.holds > 0 || f.incoming[id]
@@ -288,7 +294,7 @@ func (f *folder) sweep(ctx context.Context) (total int, err error) {
 func (f *folder) strays(ctx context.Context, entries []fs.DirEntry) (ids []string, err error) {
 	err = f.db.read(ctx, func(tx *bbolt.Tx) error {
 		for _, entry := range entries {
-			if id := entry.Name(); isID(id) && !f.wanted(id) && !documentTable.has(tx, id) {
+			if id := entry.Name(); isID(id) && !f.mustStay(id) && !documentTable.has(tx, id) {
 				ids = append(ids, id)
 			}
 		}
@@ -302,7 +308,7 @@ func (f *folder) strays(ctx context.Context, entries []fs.DirEntry) (ids []strin
 func (f *folder) removeStray(ctx context.Context, id string) (n int, err error) {
 	err = f.db.InTx(ctx, func(ctx context.Context) error {
 		return f.db.read(ctx, func(tx *bbolt.Tx) error {
-			if f.wanted(id) || documentTable.has(tx, id) {
+			if f.mustStay(id) || documentTable.has(tx, id) {
 				return nil
 			}
 			err := f.root.Remove(id)

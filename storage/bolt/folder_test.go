@@ -71,7 +71,7 @@ func TestAStoreOpensWithItsOwnFolderAlone(t *testing.T) {
 	if err := os.Rename(inDocuments(one), moved); err != nil {
 		t.Fatal(err)
 	}
-	whole(t, openWith(t, filepath.Join(one, "store.db"), bolt.Options{DocumentFolder: moved}), ref.ID)
+	readDocument(t, openWith(t, filepath.Join(one, "store.db"), bolt.Options{DocumentFolder: moved}), ref.ID)
 }
 
 // The bytes of a transaction that was undone are in the file, and nobody sees them; the
@@ -88,7 +88,7 @@ func TestARevisionUndoneIsCutOff(t *testing.T) {
 	if !errors.Is(err, undone) {
 		t.Fatal(err)
 	}
-	if got := string(whole(t, db, ref.ID)); got != "head" {
+	if got := string(readDocument(t, db, ref.ID)); got != "head" {
 		t.Errorf("read: %.20q", got)
 	}
 	appendTo(t, db, ref.ID, storage.Revision{Base: 4, Bytes: []byte(", more")})
@@ -113,7 +113,7 @@ func TestAFileGoesWithTheTransactionThatDeletesItsDocument(t *testing.T) {
 			t.Fatal(err)
 		}
 		if end != nil {
-			whole(t, db, gone.ID)
+			readDocument(t, db, gone.ID)
 		}
 	}
 	if diff := cmp.Diff([]string{kept.ID}, files(t, folder)); diff != "" {

@@ -26,7 +26,7 @@ func TestAFullDisk(t *testing.T) {
 		}
 	})
 	filler := filepath.Join(folder, "filler")
-	staysWhole(t, disk{
+	testFullDisk(t, disk{
 		folder: folder,
 		leave:  func(t *testing.T, _ *bolt.DB, n int64) { fill(t, filler, n) },
 		relieve: func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestAFileThatMayNotGrow(t *testing.T) {
 		return
 	}
 	signal.Ignore(syscall.SIGXFSZ)
-	staysWhole(t, disk{
+	testFullDisk(t, disk{
 		folder:  t.TempDir(),
 		leave:   func(t *testing.T, db *bolt.DB, n int64) { limit(t, uint64(db.UsedBytes()+n)) },
 		relieve: func(t *testing.T) { limit(t, math.MaxUint64) },

@@ -34,10 +34,10 @@ type filling struct {
 	documents map[string][]byte
 }
 
-// staysWhole fills the disk again and again, so that one write after the other is the
+// testFullDisk fills the disk again and again, so that one write after the other is the
 // first that finds no room. What was stored is always there, nothing else is, and the
 // store goes on when there is room.
-func staysWhole(t *testing.T, d disk) {
+func testFullDisk(t *testing.T, d disk) {
 	f := &filling{db: openIn(t, d.folder), documents: map[string][]byte{}}
 	for round := range 8 {
 		d.leave(t, f.db, int64(round)*15_000)
@@ -130,14 +130,14 @@ func (f *filling) intact(t *testing.T) {
 		t.Fatalf("accounts (-stored +found):\n%s", diff)
 	}
 	for id, want := range f.documents {
-		if got := whole(t, f.db, id); !bytes.Equal(got, want) {
+		if got := readDocument(t, f.db, id); !bytes.Equal(got, want) {
 			t.Fatalf("document %s has %d bytes of %d, or others", id, len(got), len(want))
 		}
 	}
 }
 
-// whole reads a document.
-func whole(t *testing.T, db *bolt.DB, id string) []byte {
+// readDocument returns the content of a document.
+func readDocument(t *testing.T, db *bolt.DB, id string) []byte {
 	t.Helper()
 	blob, err := db.Documents().Open(t.Context(), id)
 	if err != nil {

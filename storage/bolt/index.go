@@ -2,11 +2,16 @@ package bolt
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"time"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/innsigli/innsigli/storage"
 )
 
 // index finds the ids of records by a key made from the record. Records with
@@ -80,6 +85,15 @@ func (ix index[R]) ids(tx *bbolt.Tx, in span, limit int) []string {
 	return ids
 }
 
+// contradicts returns the error about an entry whose record could not be read. That there is none is damage:
+// entries and records change together.
+func (ix index[R]) contradicts(id string, err error) error {
+	if errors.Is(err, storage.ErrNotFound) {
+		return fmt.Errorf("%w: %s has an entry for %q, which has no record", ErrDamaged, ix.bucket, id)
+	}
+	return fmt.Errorf("bolt: entry of %s for %q: %w", ix.bucket, id, err)
+}
+
 // byID stands for an index that has the records in the order of their ids, which the table itself is.
 func (t table[R]) byID() index[R] { return index[R]{bucket: t.bucket} }
 
@@ -118,4 +132,56 @@ func (t table[R]) fill(tx *bbolt.Tx, ix index[R]) error {
 		}
 		return nil
 	})
+}
+
+// noLimit asks for all there are.
+const noLimit = math.MaxInt
+
+// number is a key that sorts as the number does.
+func number(n uint64) []byte {
+	return binary.BigEndian.AppendUint64(nil, n)
+}
+
+// text is a key for a string. Its length comes first, so that no string's key is
+// the beginning of another's.
+func text(s string) []byte {
+	key := binary.BigEndian.AppendUint32(nil, uint32(len(s)))
+	return append(key, s...)
+}
+
+// instant is a key that sorts as the time does, to the microsecond. Flipping the
+// sign puts the times before 1970 first.
+func instant(t time.Time) []byte {
+	return number(uint64(t.UnixMicro()) ^ 1<<63)
+}
+
+// span is a range of keys, from the first included to the end not included.
+type span struct{ from, to []byte }
+
+// every is the span of all keys.
+func every() span { return span{} }
+
+// under is the span of the keys that begin with the prefix.
+func under(prefix []byte) span {
+	to := bytes.Clone(prefix)
+	for i := len(to) - 1; i >= 0; i-- {
+		if to[i]++; to[i] != 0 {
+			return span{from: prefix, to: to[:i+1]}
+		}
+	}
+	return span{from: prefix} // all 0xff: to the end
+}
+
+// upTo is the span of the keys of times that are the one given or before.
+func upTo(t time.Time) span {
+	return span{to: instant(t.Add(time.Microsecond))}
+}
+
+// before is the span of the keys of earlier times.
+func before(t time.Time) span {
+	return span{to: instant(t)}
+}
+
+func (s span) holds(key []byte) bool {
+	return s.to == nil || bytes.Compare(key, s.to) < 0
 }

@@ -55,10 +55,11 @@ type jobRecord struct {
 	Token   string    `json:"token,omitempty"` // of the lease, if one was taken
 	Until   time.Time `json:"until,omitzero"`
 
-	Failures  int       `json:"failures,omitempty"`
-	LastError string    `json:"lastError,omitempty"`
-	FailedAt  time.Time `json:"failedAt,omitzero"`
-	Parked    bool      `json:"parked,omitempty"` // Due is parkedDue then
+	Failures      int       `json:"failures,omitempty"`
+	Interruptions int       `json:"interruptions,omitempty"`
+	LastError     string    `json:"lastError,omitempty"`
+	FailedAt      time.Time `json:"failedAt,omitzero"`
+	Parked        bool      `json:"parked,omitempty"` // Due is parkedDue then
 }
 
 // parkedDue is when a parked job is due as far as the indexes know, and earlier versions of this package.
@@ -80,7 +81,7 @@ func (j jobRecord) job() storage.Job {
 	}
 	return storage.Job{
 		ID: j.ID, Kind: j.Kind, Group: j.Group, Unique: j.Unique, Due: due, Attempt: j.Attempt, Payload: j.Payload,
-		Failures: j.Failures, LastError: j.LastError, FailedAt: j.FailedAt, Parked: j.Parked,
+		Failures: j.Failures, Interruptions: j.Interruptions, LastError: j.LastError, FailedAt: j.FailedAt, Parked: j.Parked,
 	}
 }
 
@@ -88,7 +89,7 @@ func (j jobRecord) job() storage.Job {
 func newJobRecord(j storage.Job) jobRecord {
 	r := jobRecord{
 		ID: newJobID(), Kind: j.Kind, Group: j.Group, Unique: j.Unique, Due: j.Due, Payload: j.Payload,
-		Failures: j.Failures, LastError: j.LastError, FailedAt: j.FailedAt, Parked: j.Parked,
+		Failures: j.Failures, Interruptions: j.Interruptions, LastError: j.LastError, FailedAt: j.FailedAt, Parked: j.Parked,
 	}
 	if r.Parked {
 		r.Due = parkedDue
@@ -140,12 +141,16 @@ func (s jobs) FinishAll(ctx context.Context, leases []storage.Lease) ([]bool, er
 }
 
 func (s jobs) Retry(ctx context.Context, l storage.Lease, due time.Time) error {
-	return s.giveBack(ctx, l, func(j *jobRecord) { j.Due = due })
+	return s.giveBack(ctx, l, func(j *jobRecord) { j.Due, j.Interruptions = due, 0 })
 }
 
 func (s jobs) Fail(ctx context.Context, l storage.Lease, f storage.Failure) error {
 	return s.giveBack(ctx, l, func(j *jobRecord) {
 		j.Failures++
+		j.Interruptions++
+		if !f.Interrupted {
+			j.Interruptions = 0
+		}
 		j.Due, j.LastError, j.FailedAt, j.Parked = f.Due, f.Error, f.At, f.Due.IsZero()
 		if j.Parked {
 			j.Due = parkedDue
@@ -192,7 +197,7 @@ func (s jobs) Extend(ctx context.Context, leases []storage.Lease, until time.Tim
 	return held, nil
 }
 
-func (s jobs) ReleaseAll(ctx context.Context) error {
+func (s jobs) ExpireLeases(ctx context.Context, now time.Time) error {
 	if s.db.txn(ctx) == nil {
 		return storage.ErrNoTx
 	}
@@ -202,12 +207,14 @@ func (s jobs) ReleaseAll(ctx context.Context) error {
 		return nil
 	})
 	if err != nil || len(leased) == 0 {
-		return err // and the file is left alone
+		return err // the file is not written
 	}
 	return s.db.write(ctx, func(tx *bbolt.Tx) error {
 		for _, id := range leased {
 			err := jobTable.change(tx, id, func(j *jobRecord) error {
-				j.Token, j.Until = "", time.Time{}
+				if j.Until.After(now) {
+					j.Until = now
+				}
 				return nil
 			})
 			if err != nil {
@@ -265,7 +272,7 @@ func (s jobs) NextDue(ctx context.Context, kinds ...string) (map[string]time.Tim
 			}
 			j, err := jobTable.get(tx, ids[0])
 			if err != nil {
-				return err
+				return jobsByTime.contradicts(ids[0], err)
 			}
 			if !j.Parked {
 				due[kind] = j.ready()

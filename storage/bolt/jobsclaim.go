@@ -28,9 +28,12 @@ func (s jobs) Claim(ctx context.Context, kind string, now time.Time, limit, perG
 	err = s.db.write(ctx, func(tx *bbolt.Tx) error {
 		for _, c := range chosen {
 			err := jobTable.change(tx, c.id, func(j *jobRecord) error {
-				j.Attempt++
+				interrupted := j.Token != ""
+				if !interrupted {
+					j.Attempt++
+				}
 				j.Token, j.Until = uuid.NewString(), now.Add(lease)
-				leases = append(leases, storage.Lease{Job: j.job(), Token: j.Token, Until: j.Until})
+				leases = append(leases, storage.Lease{Job: j.job(), Token: j.Token, Until: j.Until, Interrupted: interrupted})
 				return nil
 			})
 			if err != nil {

@@ -98,7 +98,7 @@ func (s jobs) RetryNow(ctx context.Context, id string, now time.Time) error {
 			if j.stored().State(now) == storage.JobInWork {
 				return storage.ErrInWork
 			}
-			j.Due, j.Token, j.Until, j.Failures, j.Parked = now, "", time.Time{}, 0, false
+			j.Due, j.Token, j.Until, j.Failures, j.Interruptions, j.Parked = now, "", time.Time{}, 0, 0, false
 			return nil
 		})
 		if err == nil {

@@ -36,6 +36,11 @@ func (db *DB) AllRequests(ctx context.Context) iter.Seq2[signing.Request, error]
 	return all(ctx, db, requestTable, requestsByAge, func(r requestRecord) signing.Request { return signing.Request(r) })
 }
 
+// RequestsOf lists the signing requests of an account, the oldest first. It may be called in a transaction.
+func (db *DB) RequestsOf(ctx context.Context, account string) iter.Seq2[signing.Request, error] {
+	return within(ctx, db, requestTable, requestsOfAccount, under(text(account)), func(r requestRecord) signing.Request { return signing.Request(r) })
+}
+
 // AllCertificates lists the kept certificates of all people, those that expire first first.
 func (db *DB) AllCertificates(ctx context.Context) iter.Seq2[signing.KeptCertificate, error] {
 	return all(ctx, db, certificateTable, certificateExpiry, func(r certificateRecord) signing.KeptCertificate { return signing.KeptCertificate(r) })
@@ -122,7 +127,7 @@ func batch[R any](ctx context.Context, db *DB, t table[R], ix index[R], in span)
 			}
 			r, err := t.get(tx, string(id))
 			if err != nil {
-				return err
+				return ix.contradicts(string(id), err)
 			}
 			records, last = append(records, r), append(last[:0], k...)
 		}

@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,51 +13,70 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Migrate brings the store in the file of that path to the version that this package needs, and
-// returns at which version it was and is; 0 is none. It makes a store where there is none. A
-// store that has this version is not touched. If Migrate breaks off, it goes on when it is called again,
-// and until it has come to its end the version before can use the store.
+// Migrate brings the store in the file of that path to the version that this package needs, and returns at which
+// version it was, and at which it is, also with an error; 0 is none. It makes a store where there is none. A store
+// that has this version and is compacted is not touched. If Migrate breaks off, it goes on when it is called again. Until the
+// version has changed, the version before can use the store.
 //
-// Before version 4, a store could have its documents in the file. They become files in the
-// folder, which needs as much room again until the end; then the file is compacted.
+// Before version 4, a store could have its documents in the file. They become files in the folder, which needs as
+// much room again until the end. Then Migrate compacts the file, because the bytes of these documents, and of
+// documents that were deleted before, are still in it. If that does not succeed, the error is [ErrNotCompacted]:
+// the store can be used, and the next call compacts it.
 //
-// Errors: those of [Open].
+// Errors: those of [Open], and ErrNotCompacted.
 func Migrate(path string, opts Options) (from, to int, err error) {
 	db := newDB(path, opts)
-	if from, err = db.migrate(); err != nil {
-		return from, from, db.abandon(err)
+	if from, err = db.migrate(); err == nil {
+		return from, schemaVersion, db.close()
 	}
-	return from, schemaVersion, db.close()
+	to = from
+	if db.file.Load() != nil {
+		if version, unread := db.version(); unread == nil {
+			to = version
+		}
+	}
+	return from, to, db.abandon(err)
 }
 
 func (db *DB) migrate() (from int, err error) {
-	if from, err = db.inspect(func(version int) bool { return version < schemaVersion }); err != nil || from == schemaVersion {
+	uncompacted := false
+	from, err = db.inspect(func(tx *bbolt.Tx, version int) bool {
+		uncompacted = version == schemaVersion && isUncompacted(tx)
+		return version < schemaVersion || uncompacted
+	})
+	if err != nil || from == schemaVersion && !uncompacted {
 		return from, err
 	}
 	if from > schemaVersion {
-		return from, fits(from)
+		return from, checkVersion(from)
 	}
 	if err := db.openFile(); err != nil {
 		return from, err
 	}
-	from, err = db.version()
-	switch {
-	case err != nil:
+	if from, err = db.version(); err != nil {
 		return from, err
+	}
+	switch { // another process may have changed it meanwhile
 	case from == 0:
 		return from, db.create()
+	case from > schemaVersion:
+		return from, checkVersion(from)
 	case from < schemaVersion:
-		return from, db.upgrade()
+		if err := db.upgrade(); err != nil {
+			return from, err
+		}
 	}
-	return from, fits(from) // another process has done it meanwhile
+	return from, db.compactMigrated()
 }
 
 // chunkBucket has, before version 4, a bucket for each document, in which a key is an offset and
-// its value the bytes of the document from there on. movingKey, in metaBucket, is the mark of
-// the folder that they are being moved to.
+// its value the bytes of the document from there on. In metaBucket, movingKey is the mark of the
+// folder that they are being moved to, and uncompactedKey is there from the commit of the new version
+// until the file is compacted.
 const (
-	chunkBucket = bucket("document.chunks")
-	movingKey   = "documents.moving"
+	chunkBucket    = bucket("document.chunks")
+	movingKey      = "documents.moving"
+	uncompactedKey = "uncompacted"
 )
 
 // chunkedRecord is the record of a document before version 4.
@@ -65,7 +85,7 @@ type chunkedRecord struct {
 	Size     int64 `json:"size"`
 }
 
-// upgrade brings a store of an earlier version to this one.
+// upgrade brings a store of an earlier version to this one, without compacting it.
 func (db *DB) upgrade() error {
 	var mark string
 	err := db.view(func(tx *bbolt.Tx) error {
@@ -84,13 +104,32 @@ func (db *DB) upgrade() error {
 	if mark, err = db.copyDocuments(); err != nil {
 		return err
 	}
-	if err := db.update(func(tx *bbolt.Tx) error { return withoutChunks(tx, mark) }); err != nil {
+	return db.update(func(tx *bbolt.Tx) error {
+		return errors.Join(withoutChunks(tx, mark), metaBucket.get(tx).Put([]byte(uncompactedKey), []byte("1")))
+	})
+}
+
+// isUncompacted reports whether the documents in a file became files, and the file was not compacted since.
+func isUncompacted(tx *bbolt.Tx) bool { return metaBucket.get(tx).Get([]byte(uncompactedKey)) != nil }
+
+// compactMigrated compacts the file, if its documents became files.
+func (db *DB) compactMigrated() error {
+	if err := db.lock(context.Background()); err != nil {
 		return err
 	}
-	if _, _, err := db.compact(); err != nil {
-		return fmt.Errorf("the documents are in %s now, and the file could not be made shorter (run innsigli store compact): %w", db.opts.DocumentFolder, err)
+	defer db.unlock()
+	uncompacted := false
+	err := db.view(func(tx *bbolt.Tx) error {
+		uncompacted = isUncompacted(tx)
+		return nil
+	})
+	if err != nil || !uncompacted {
+		return err
 	}
-	return nil
+	if _, _, err = db.compact(); err != nil && !db.unflushed {
+		err = fmt.Errorf("%w: bytes of its documents, and of deleted ones, are still in it: %w", ErrNotCompacted, translate(err))
+	}
+	return err
 }
 
 // copyDocuments copies the documents that the file has to the folder, and returns the mark of
@@ -115,7 +154,11 @@ func (db *DB) copyDocuments() (mark string, err error) {
 	if db.folder.owner, err = os.Stat(db.path); err != nil {
 		return "", err
 	}
-	if err := errors.Join(giveTo(db.folder.self, db.folder.owner), db.folder.belongs(mark, true)); err != nil {
+	self, err := db.folder.self.Stat()
+	if err != nil {
+		return "", err
+	}
+	if err := errors.Join(setOwner(db.folder.self, db.folder.owner, self.Mode().Perm()), db.folder.checkMark(mark, true)); err != nil {
 		return "", err
 	}
 	err = db.view(func(tx *bbolt.Tx) error {
@@ -127,16 +170,19 @@ func (db *DB) copyDocuments() (mark string, err error) {
 			if !r.Record.Complete {
 				return nil
 			}
-			chunks := chunkBucket.get(tx).Bucket(id)
-			return db.folder.take(string(id), r.Record.Size, func() io.Reader { return newChunkReader(chunks) })
+			var chunks *bbolt.Bucket
+			if all := chunkBucket.get(tx); all != nil {
+				chunks = all.Bucket(id)
+			}
+			return db.folder.copyDocument(string(id), r.Record.Size, func() io.Reader { return newChunkReader(chunks) })
 		})
 	})
 	return mark, errors.Join(err, db.folder.self.Sync())
 }
 
-// take makes the file of a document, unless an earlier call has, and flushes it. content returns
+// copyDocument makes the file of a document, unless an earlier call has, and flushes it. content returns
 // a reader of the document from its beginning.
-func (f *folder) take(id string, size int64, content func() io.Reader) error {
+func (f *folder) copyDocument(id string, size int64, content func() io.Reader) error {
 	file, err := f.root.OpenFile(id, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
@@ -152,10 +198,10 @@ func (f *folder) take(id string, size int64, content func() io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("bolt: moving document %s: %w", id, err)
 	}
-	return errors.Join(giveTo(file, f.owner), file.Sync())
+	return errors.Join(setOwner(file, f.owner, 0o600), file.Sync())
 }
 
-// rewrite makes the content of a file anew.
+// rewrite replaces the content of a file.
 func rewrite(file *os.File, content io.Reader) error {
 	if err := file.Truncate(0); err != nil {
 		return err

@@ -58,7 +58,7 @@ func movedStore(t *testing.T, path string) *bolt.DB {
 		t.Fatal("the large document has no revision")
 	}
 	for id, want := range map[string][]byte{large: want, empty: nil} {
-		if got := whole(t, db, id); !bytes.Equal(got, want) {
+		if got := readDocument(t, db, id); !bytes.Equal(got, want) {
 			t.Errorf("document %s has %d bytes of %d, or others", id, len(got), len(want))
 		}
 	}
@@ -157,6 +157,87 @@ func TestAMigrationThatBrokeOff(t *testing.T) {
 		t.Fatalf("Migrate: %d -> %d, %v", from, to, err)
 	}
 	movedStore(t, path)
+}
+
+// A migration that was killed between its last transaction and the compaction is ended by the next one.
+func TestACompactionThatAMigrationOwes(t *testing.T) {
+	path := earlier(t, 3)
+	if err := bolt.Upgrade(path); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(read(t, path), []byte("a revision.")) {
+		t.Fatal("the file has nothing of the moved document before it is compacted: the test sees nothing")
+	}
+	movedStore(t, path).Close() // it can be used in between
+	if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 4 || to != 4 || err != nil {
+		t.Fatalf("Migrate: %d -> %d, %v", from, to, err)
+	}
+	if bytes.Contains(read(t, path), []byte("a revision.")) {
+		t.Error("the file has the moved document")
+	}
+	db := movedStore(t, path)
+	if faults := db.Check(); len(faults) > 0 {
+		t.Error(errors.Join(faults...))
+	}
+	db.Close()
+	before := sums(t, filepath.Dir(path))
+	if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 4 || to != 4 || err != nil {
+		t.Errorf("Migrate again: %d -> %d, %v", from, to, err)
+	}
+	if after := sums(t, filepath.Dir(path)); after != before {
+		t.Errorf("a compacted store has changed:\n%s\n%s", before, after)
+	}
+}
+
+// Compact, and a backup, end what a migration left too.
+func TestCompactEndsAMigration(t *testing.T) {
+	path := earlier(t, 3)
+	if err := bolt.Upgrade(path); err != nil {
+		t.Fatal(err)
+	}
+	db, copied := open(t, path), t.TempDir()
+	backUp(t, db, copied, func() {})
+	if _, _, err := db.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	for _, folder := range []string{filepath.Dir(path), copied} {
+		before := sums(t, folder)
+		if from, to, err := bolt.Migrate(filepath.Join(folder, "store.db"), bolt.Options{}); from != 4 || to != 4 || err != nil {
+			t.Errorf("Migrate: %d -> %d, %v", from, to, err)
+		}
+		if after := sums(t, folder); after != before {
+			t.Errorf("Migrate has changed a compacted store:\n%s\n%s", before, after)
+		}
+	}
+}
+
+// If the file cannot be compacted, Migrate returns the version that the store has all the same, and the store can be used.
+func TestAMigrationThatCannotCompact(t *testing.T) {
+	path := earlier(t, 3)
+	obstacle := path + ".compact"
+	opts := bolt.Options{}.WithSyncParent(func(string) error { // when the file is open
+		return os.MkdirAll(filepath.Join(obstacle, "folder"), 0o700)
+	})
+	if from, to, err := bolt.Migrate(path, opts); from != 3 || to != 4 || !errors.Is(err, bolt.ErrNotCompacted) {
+		t.Errorf("Migrate: %d -> %d, %v", from, to, err)
+	}
+	if err := os.RemoveAll(obstacle); err != nil {
+		t.Fatal(err)
+	}
+	movedStore(t, path).Close()
+	if from, to, err := bolt.Migrate(path, opts); from != 4 || to != 4 || !errors.Is(err, bolt.ErrNotCompacted) {
+		t.Errorf("Migrate again: %d -> %d, %v", from, to, err)
+	}
+	if err := os.RemoveAll(obstacle); err != nil {
+		t.Fatal(err)
+	}
+	if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 4 || to != 4 || err != nil {
+		t.Errorf("Migrate without the obstacle: %d -> %d, %v", from, to, err)
+	}
+	if bytes.Contains(read(t, path), []byte(deletedText)) {
+		t.Error("the file has the deleted document")
+	}
 }
 
 // A document that lacks its last bytes stops the migration, each time, and the version before can use the store.

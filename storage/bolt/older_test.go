@@ -44,7 +44,7 @@ func TestAStoreOfTheFirstVersion(t *testing.T) {
 	is(t, request.Phase, err, signing.Signed)
 	unfinished, err := db.Requests().Unfinished(t.Context(), time.Now(), 10)
 	is(t, unfinished, err, []signing.Request{request})
-	is(t, string(whole(t, db, request.Document)), nil, "a document, signed")
+	is(t, string(readDocument(t, db, request.Document)), nil, "a document, signed")
 
 	certificate := signing.KeptCertificate{Person: "p", Certificate: []byte{1}, Expires: at}
 	p := portal.Process{ID: "p", Participants: []portal.Participant{{Participant: process.Participant{ID: "1", Link: portal.Link{Hash: []byte{1}}}}}}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,58 +84,6 @@ func TestATruncatedFileIsRefused(t *testing.T) {
 	open(t, copied)
 }
 
-// A damaged page is an error or not noticed, and never a panic.
-func TestADamagedFileIsAnError(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "store.db")
-	db := open(t, path)
-	err := db.InTx(t.Context(), func(ctx context.Context) error {
-		for i := range 300 {
-			if err := db.Accounts().AddAccount(ctx, account.Account{ID: fmt.Sprint(i), Name: strings.Repeat("n", 30)}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	used := db.UsedBytes()
-	db.Close()
-	whole, size, refused := read(t, path)[:used], os.Getpagesize(), 0
-	for i := range uint64(60) {
-		random, damaged := rand.New(rand.NewPCG(i, 1)), bytes.Clone(whole)
-		page := damaged[size*(2+random.IntN(int(used)/size-2)):][:size]
-		switch i % 3 {
-		case 0:
-			for j := range page {
-				page[j] = byte(random.Uint32())
-			}
-		case 1:
-			for range 4 {
-				page[random.IntN(64)] = byte(random.Uint32())
-			}
-		case 2:
-			clear(page)
-		}
-		copied := written(t, damaged)
-		if err := os.CopyFS(copied+".documents", os.DirFS(path+".documents")); err != nil {
-			t.Fatal(err)
-		}
-		db, err := bolt.Open(copied, bolt.Options{})
-		switch {
-		case err == nil:
-			db.Close()
-		case errors.Is(err, bolt.ErrDamaged):
-			refused++
-		default:
-			t.Errorf("file %d: %v", i, err)
-		}
-	}
-	if refused < 10 {
-		t.Errorf("%d files were refused", refused)
-	}
-}
-
 func TestARefusedFileIsNotLocked(t *testing.T) {
 	path := laterSchema(t)
 	for range 2 {
@@ -156,14 +103,14 @@ func TestAClosedStoreSaysSo(t *testing.T) {
 	_, read := db.Accounts().Accounts(t.Context())
 	_, created := db.Documents().Create(t.Context(), &pattern{size: 1}, 1)
 	_, _, compacted := db.Compact(t.Context())
-	_, _, room := db.Room()
+	_, _, room := db.FileSize()
 	for call, err := range map[string]error{
 		"InTx":     db.InTx(t.Context(), func(context.Context) error { return nil }),
 		"Accounts": read,
 		"Create":   created,
 		"Backup":   db.Backup(t.Context(), io.Discard),
 		"Compact":  compacted,
-		"Room":     room,
+		"FileSize": room,
 	} {
 		if !errors.Is(err, bolt.ErrClosed) {
 			t.Errorf("%s: %v", call, err)

@@ -26,7 +26,7 @@ type pages struct{ db *DB }
 
 var _ storage.Records = pages{}
 
-// Pages is the store of what the signing page remembers for a while.
+// Pages returns the store of the signing page's records, which expire.
 func (db *DB) Pages() storage.Records { return pages{db} }
 
 func (s pages) PutRecord(ctx context.Context, r storage.Record) error {

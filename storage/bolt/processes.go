@@ -15,12 +15,13 @@ import (
 var (
 	processesByLink = index[processRecord]{bucket: "portal.process.link", keys: processRecord.links}
 
+	// waitingProcesses has the processes of overdueProcesses, account by account.
 	waitingProcesses = index[processRecord]{bucket: "portal.process.waiting", key: func(r processRecord) []byte {
-		p := r.process()
-		if p.WaitsUntil().IsZero() {
+		until := overdueProcesses.key(r)
+		if until == nil {
 			return nil
 		}
-		return append(text(p.Account), instant(p.WaitsUntil())...)
+		return append(text(r.Account), until...)
 	}}
 
 	unopenedProcesses = index[processRecord]{bucket: "portal.process.unopened", key: func(r processRecord) []byte {
@@ -164,8 +165,12 @@ func (s processes) ListProcesses(ctx context.Context, of portal.Listing, after p
 	return s.first(ctx, ix, in, limit)
 }
 
-func (s processes) Overdue(ctx context.Context, earlier time.Time) iter.Seq2[portal.Process, error] {
-	return within(ctx, s.db, processTable, overdueProcesses, before(earlier), processRecord.process)
+func (s processes) Overdue(ctx context.Context, account string, earlier time.Time) iter.Seq2[portal.Process, error] {
+	ix, in := overdueProcesses, before(earlier)
+	if account != "" {
+		ix, in = waitingProcesses, span{from: text(account), to: append(text(account), instant(earlier)...)}
+	}
+	return within(ctx, s.db, processTable, ix, in, processRecord.process)
 }
 
 func (s processes) Ended(ctx context.Context, earlier time.Time, limit int) ([]portal.Process, error) {

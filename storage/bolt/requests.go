@@ -17,6 +17,10 @@ import (
 var (
 	requestsByAge = index[requestRecord]{bucket: "signing.age", key: func(r requestRecord) []byte { return instant(r.CreatedAt) }}
 
+	requestsOfAccount = index[requestRecord]{bucket: "signing.account", key: func(r requestRecord) []byte {
+		return append(text(r.Account), instant(r.CreatedAt)...)
+	}}
+
 	liveRequests = index[requestRecord]{bucket: "signing.live", key: func(r requestRecord) []byte {
 		if r.Phase == signing.Ended {
 			return nil
@@ -38,7 +42,7 @@ var (
 		return idempotencyKey(r.Key.Client, r.Key.Key)
 	}}
 
-	requestTable = table[requestRecord]{bucket: "signing", indexes: []index[requestRecord]{requestsByAge, liveRequests, unfinishedRequests, requestsByKey}}
+	requestTable = table[requestRecord]{bucket: "signing", indexes: []index[requestRecord]{requestsByAge, requestsOfAccount, liveRequests, unfinishedRequests, requestsByKey}}
 )
 
 func idempotencyKey(client, key string) []byte { return append(text(client), text(key)...) }

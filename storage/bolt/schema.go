@@ -61,10 +61,13 @@ var schema = []interface {
 	pageRecordTable,
 }
 
-// versionOf returns the version of a store, 0 of a file without one.
+// versionOf returns the version of a store, 0 of a new file.
 func versionOf(tx *bbolt.Tx) (int, error) {
 	meta := metaBucket.get(tx)
 	if meta == nil {
+		if name, _ := tx.Cursor().First(); name != nil {
+			return 0, fmt.Errorf("%w: it has buckets, but none named %s", ErrDamaged, metaBucket)
+		}
 		return 0, nil
 	}
 	version, err := strconv.Atoi(string(meta.Get([]byte(schemaKey))))
@@ -77,8 +80,26 @@ func versionOf(tx *bbolt.Tx) (int, error) {
 	return version, nil
 }
 
-// fits returns an error unless a store of a version is one for this program.
-func fits(version int) error {
+// hasTables returns an error if a store lacks a table of its version. Of an earlier version that is the table
+// which Migrate reads; it makes the others.
+func hasTables(tx *bbolt.Tx, version int) error {
+	names := documentTable.buckets()[:1]
+	if version == schemaVersion {
+		names = nil
+		for _, table := range schema {
+			names = append(names, table.buckets()...)
+		}
+	}
+	for _, name := range names {
+		if tx.Bucket([]byte(name)) == nil {
+			return fmt.Errorf("%w: it lacks the table %s; restore a backup", ErrDamaged, name)
+		}
+	}
+	return nil
+}
+
+// checkVersion returns an error unless a store of a version is one for this program.
+func checkVersion(version int) error {
 	switch {
 	case version < schemaVersion:
 		return fmt.Errorf("%w: it is at %d, and this program needs %d; run innsigli migrate", ErrSchema, version, schemaVersion)
@@ -97,14 +118,14 @@ func (db *DB) create() error {
 	if db.folder, err = openFolder(db, db.opts.DocumentFolder); err != nil {
 		return err
 	}
-	mark, err := db.folder.claim()
+	mark, err := db.folder.newMark()
 	if err == nil {
 		err = db.update(func(tx *bbolt.Tx) error { return setSchema(tx, mark) })
 	}
 	if err != nil {
 		return err
 	}
-	return db.folder.settle(mark)
+	return db.folder.writeMark(mark)
 }
 
 // setSchema makes what a file does not have of this version's schema. mark is that of the

@@ -1,9 +1,11 @@
 package bolt
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"go.etcd.io/bbolt"
 
@@ -37,7 +39,7 @@ func (t table[R]) get(tx *bbolt.Tx, id string) (R, error) {
 	return r.Record, err
 }
 
-// has says whether there is a record of that id.
+// has reports whether there is a record of that id.
 func (t table[R]) has(tx *bbolt.Tx, id string) bool {
 	return tx.Bucket([]byte(t.bucket)).Get([]byte(id)) != nil
 }
@@ -76,7 +78,7 @@ func (t table[R]) update(tx *bbolt.Tx, id string, record R) error {
 	return t.change(tx, id, func(r *R) error { *r = record; return nil })
 }
 
-// change reads a record once and stores what becomes of it; an error leaves it as it was.
+// change reads a record and stores it as to changes it; an error of to leaves it as it was.
 func (t table[R]) change(tx *bbolt.Tx, id string, to func(*R) error) error {
 	old, err := t.row(tx, id)
 	if err != nil {
@@ -168,7 +170,11 @@ func (t table[R]) find(tx *bbolt.Tx, ix index[R], key []byte) (R, error) {
 		var none R
 		return none, storage.ErrNotFound
 	}
-	return t.get(tx, string(id))
+	record, err := t.get(tx, string(id))
+	if err != nil {
+		return record, ix.contradicts(string(id), err)
+	}
+	return record, nil
 }
 
 // list reads the first records in the span of an index, at most limit.
@@ -177,7 +183,7 @@ func (t table[R]) list(tx *bbolt.Tx, ix index[R], in span, limit int) ([]R, erro
 	for _, id := range ix.ids(tx, in, limit) {
 		record, err := t.get(tx, id)
 		if err != nil {
-			return nil, fmt.Errorf("bolt: entry of %s for %q: %w", ix.bucket, id, err)
+			return nil, ix.contradicts(id, err)
 		}
 		list = append(list, record)
 	}
@@ -185,13 +191,55 @@ func (t table[R]) list(tx *bbolt.Tx, ix index[R], in span, limit int) ([]R, erro
 }
 
 // removeFirst deletes the first records in the span of an index, at most limit,
-// and says how many.
+// and returns how many.
 func (t table[R]) removeFirst(tx *bbolt.Tx, ix index[R], in span, limit int) (int, error) {
 	ids := ix.ids(tx, in, limit)
 	for _, id := range ids {
 		if err := t.remove(tx, id); err != nil {
-			return 0, fmt.Errorf("bolt: entry of %s for %q: %w", ix.bucket, id, err)
+			return 0, ix.contradicts(id, err)
 		}
 	}
 	return len(ids), nil
+}
+
+// read reads one record, in the context's transaction if it carries one.
+func read[R any](ctx context.Context, db *DB, t table[R], id string) (record R, err error) {
+	err = db.read(ctx, func(tx *bbolt.Tx) error {
+		record, err = t.get(tx, id)
+		return err
+	})
+	return record, err
+}
+
+// list reads the records in the span of an index, in its order.
+func list[R any](ctx context.Context, db *DB, t table[R], ix index[R], in span) (records []R, err error) {
+	return first(ctx, db, t, ix, in, noLimit)
+}
+
+// first reads the first records in the span of an index, at most limit.
+func first[R any](ctx context.Context, db *DB, t table[R], ix index[R], in span, limit int) (records []R, err error) {
+	err = db.read(ctx, func(tx *bbolt.Tx) error {
+		records, err = t.list(tx, ix, in, limit)
+		return err
+	})
+	return records, err
+}
+
+// convert returns stored records as values of their domain.
+func convert[R, D any](records []R, to func(R) D) []D {
+	var list []D
+	for _, r := range records {
+		list = append(list, to(r))
+	}
+	return list
+}
+
+// removeBefore deletes the first records of an index by time that are earlier, at most limit, and
+// returns how many.
+func removeBefore[R any](ctx context.Context, db *DB, t table[R], byTime index[R], earlier time.Time, limit int) (n int, err error) {
+	err = db.write(ctx, func(tx *bbolt.Tx) error {
+		n, err = t.removeFirst(tx, byTime, before(earlier), limit)
+		return err
+	})
+	return n, err
 }

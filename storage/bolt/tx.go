@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"strings"
 	"sync"
+	"syscall"
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
@@ -42,15 +45,18 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context) error) erro
 	return nil
 }
 
-// transact runs fn in a transaction of its own and returns what is to follow it.
+// transact runs fn in a transaction of its own and returns the functions to call after it.
 func (db *DB) transact(ctx context.Context, fn func(ctx context.Context) error) (after []func(), err error) {
 	if err := db.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer db.unlock()
+	if err := db.flushName(); err != nil {
+		return nil, fmt.Errorf("bolt: beginning a transaction: %w: %w", storage.ErrUnavailable, err)
+	}
 	tx, err := db.file.Load().Begin(true)
 	if err != nil {
-		return nil, fmt.Errorf("bolt: beginning a transaction: %w", meaning(err))
+		return nil, fmt.Errorf("bolt: beginning a transaction: %w", translate(err))
 	}
 	t := &txn{db: db, tx: tx}
 	defer t.end()
@@ -112,8 +118,7 @@ func (t *txn) commit() error {
 	return nil
 }
 
-// end leaves nothing of a transaction that was not committed; of one that was,
-// it only takes leave. It is also what a panic of the function runs into.
+// end undoes a transaction that was not committed, also after a panic of its function.
 func (t *txn) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -121,8 +126,8 @@ func (t *txn) end() {
 	t.tx = nil
 }
 
-// afterCommit has follow called when the transaction has been committed and the next
-// one may run; never, when it is undone. It is for use within write.
+// afterCommit registers a function that is called after the transaction was committed, when the
+// next one may run. It is not called if the transaction is undone. The caller is within write.
 func (t *txn) afterCommit(follow func()) { t.after = append(t.after, follow) }
 
 func (t *txn) ended() bool {
@@ -177,6 +182,56 @@ func (db *DB) view(fn func(*bbolt.Tx) error) error {
 		if errors.Is(err, bolterrors.ErrDatabaseNotOpen) && db.file.Load() != file {
 			continue
 		}
-		return meaning(err)
+		return translate(err)
 	}
+}
+
+// translate returns the error of this package or of storage that an error of bbolt or of the file system stands
+// for, or else that error.
+func translate(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, bolterrors.ErrDatabaseNotOpen), errors.Is(err, fs.ErrClosed):
+		return ErrClosed
+	case isFull(err) && !errors.Is(err, storage.ErrFull):
+		return fmt.Errorf("%w: %w", storage.ErrFull, err)
+	}
+	return err
+}
+
+// isFull reports whether a write failed because of the size of the disk, a quota, or the limit of a file's size.
+// bbolt keeps only the text of the errors that it gets from making its file longer.
+func isFull(err error) bool {
+	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
+		if errors.Is(err, errno) || strings.HasSuffix(err.Error(), ": "+errno.Error()) {
+			return true
+		}
+	}
+	return false
+}
+
+// commit commits tx. After a failure bbolt drops the transaction and finds the free pages
+// again, so that the store goes on as it was.
+func (db *DB) commit(tx *bbolt.Tx) error {
+	id := tx.ID()
+	failed := tx.Commit()
+	if failed == nil {
+		return nil
+	}
+	last := id
+	if err := db.view(func(tx *bbolt.Tx) error { last = tx.ID(); return nil }); err != nil {
+		failed = errors.Join(failed, err)
+	}
+	return commitError(failed, last == id)
+}
+
+// commitError returns the error for a commit that failed. If it failed before the meta page was
+// written, nothing was committed. If the page was written and only flushing it failed, reads
+// see the transaction now, and perhaps do not after a crash.
+func commitError(failed error, written bool) error {
+	if written {
+		return fmt.Errorf("%w: it may have been committed: %v", storage.ErrUnavailable, failed)
+	}
+	return translate(failed)
 }

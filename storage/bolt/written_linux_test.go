@@ -39,9 +39,9 @@ func TestTransactionsStaySmall(t *testing.T) {
 		drop(t, db, fmt.Sprint(i))
 	}
 	afterRecords := bytesPerTransaction(t, db)
-	size, free, err := db.Room()
+	size, free, err := db.FileSize()
 	if err != nil || free < records {
-		t.Errorf("Room: %d, %d, %v", size, free, err)
+		t.Errorf("FileSize: %d, %d, %v", size, free, err)
 	}
 	t.Logf("bytes a transaction writes: %d in an empty store, %d after %d MB of documents, %d after %d MB of records",
 		empty, afterDocuments, documents>>20, afterRecords, records>>20)

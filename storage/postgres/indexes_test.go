@@ -92,6 +92,9 @@ func TestEveryLookUpHasAnIndex(t *testing.T) {
 			_, abandoned := db.Requests().Abandoned(ctx, "a", time.Now(), 10)
 			_, old := db.Requests().RequestsBefore(ctx, time.Now(), 10)
 			_, unfinished := db.Requests().Unfinished(ctx, time.Now(), 10)
+			for _, err := range db.RequestsOf(ctx, "a") {
+				return err
+			}
 			return errors.Join(unlessAbsent(one), unlessAbsent(byKey), abandoned, old, unfinished)
 		},
 		"kept_certificates": func(ctx context.Context, db *DB) error {
@@ -114,8 +117,10 @@ func TestEveryLookUpHasAnIndex(t *testing.T) {
 			_, listed := db.Processes().ListProcesses(ctx, portal.Listing{Account: "a", Origin: portal.API}, portal.Position{}, 10)
 			_, byStatus := db.Processes().ListProcesses(ctx, portal.Listing{Account: "a", Origin: portal.API, Status: portal.Waiting}, portal.Position{}, 10)
 			_, ended := db.Processes().Ended(ctx, time.Now(), 10)
-			for _, err := range db.Processes().Overdue(ctx, time.Now()) {
-				return err
+			for _, of := range []string{"", "a"} {
+				for _, err := range db.Processes().Overdue(ctx, of, time.Now()) {
+					return err
+				}
 			}
 			for _, err := range db.AllUnopened(ctx) {
 				return err
@@ -226,6 +231,12 @@ func TestUpdatesOfARequestTouchNoIndex(t *testing.T) {
 		}
 	}
 	db.Close()
-	before := counted(t, url, "signing_requests")
-	comesTo(t, url, "signing_requests", statistics{before.SequentialScans, changes, changes, before.UnusedIndexes})
+	var got statistics
+	testenv.Wait(t, "the statistics of signing_requests", func() bool {
+		got = counted(t, url, "signing_requests")
+		return got.Updates == changes
+	})
+	if got.HeapOnlyUpdates != changes {
+		t.Errorf("%d of %d updates left the indexes alone", got.HeapOnlyUpdates, changes)
+	}
 }

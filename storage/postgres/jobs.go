@@ -25,7 +25,7 @@ func (s jobs) Enqueue(ctx context.Context, list ...storage.Job) error {
 	var kinds, groups, uniques, errors []string
 	var dues []time.Time
 	var payloads [][]byte
-	var failures []int
+	var failures, interruptions []int
 	var failed []*time.Time // nil: NULL
 	var parked []bool
 	for _, j := range list {
@@ -38,17 +38,18 @@ func (s jobs) Enqueue(ctx context.Context, list ...storage.Job) error {
 		}
 		kinds, groups, uniques = append(kinds, j.Kind), append(groups, j.Group), append(uniques, j.Unique)
 		dues, payloads = append(dues, j.Due), append(payloads, j.Payload)
-		failures, errors = append(failures, j.Failures), append(errors, j.LastError)
+		failures, interruptions = append(failures, j.Failures), append(interruptions, j.Interruptions)
+		errors = append(errors, j.LastError)
 		failed, parked = append(failed, failedAt), append(parked, j.Parked)
 	}
 	err := s.db.later(ctx, `
-			INSERT INTO jobs (kind, grp, unique_key, due, payload, failures, last_error, failed_at, parked)
-			SELECT kind, grp, nullif(unique_key, ''), due, coalesce(payload, ''), failures, last_error, failed_at, parked
-			FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::bytea[], $6::integer[], $7::text[], $8::timestamptz[], $9::boolean[])
-				WITH ORDINALITY AS new (kind, grp, unique_key, due, payload, failures, last_error, failed_at, parked, place)
+			INSERT INTO jobs (kind, grp, unique_key, due, payload, failures, last_error, failed_at, parked, interruptions)
+			SELECT kind, grp, nullif(unique_key, ''), due, coalesce(payload, ''), failures, last_error, failed_at, parked, interruptions
+			FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::bytea[], $6::integer[], $7::text[], $8::timestamptz[], $9::boolean[], $10::integer[])
+				WITH ORDINALITY AS new (kind, grp, unique_key, due, payload, failures, last_error, failed_at, parked, interruptions, place)
 			ORDER BY place
 			ON CONFLICT (kind, unique_key) WHERE unique_key IS NOT NULL DO NOTHING`,
-		kinds, groups, uniques, dues, payloads, failures, errors, failed, parked)
+		kinds, groups, uniques, dues, payloads, failures, errors, failed, parked, interruptions)
 	return s.announced(ctx, err)
 }
 
@@ -111,7 +112,8 @@ func asUUID(text string) uuid.UUID {
 }
 
 func (s jobs) Retry(ctx context.Context, l storage.Lease, due time.Time) error {
-	err := s.withLease(ctx, l, `UPDATE jobs SET due = $3, token = NULL, leased_until = NULL WHERE id = $1 AND token = $2`, due)
+	err := s.withLease(ctx, l, `
+		UPDATE jobs SET due = $3, interruptions = 0, token = NULL, leased_until = NULL WHERE id = $1 AND token = $2`, due)
 	return s.announced(ctx, err)
 }
 
@@ -121,14 +123,15 @@ func (s jobs) Fail(ctx context.Context, l storage.Lease, f storage.Failure) erro
 		due = parkedDue
 	}
 	err := s.withLease(ctx, l, `
-		UPDATE jobs SET due = $3, failures = failures + 1, last_error = $4, failed_at = $5, parked = $6, token = NULL, leased_until = NULL
-		WHERE id = $1 AND token = $2`, due, f.Error, f.At, f.Due.IsZero())
+		UPDATE jobs SET due = $3, failures = failures + 1, last_error = $4, failed_at = $5, parked = $6,
+			interruptions = CASE WHEN $7 THEN interruptions + 1 ELSE 0 END, token = NULL, leased_until = NULL
+		WHERE id = $1 AND token = $2`, due, f.Error, f.At, f.Due.IsZero(), f.Interrupted)
 	return s.announced(ctx, err)
 }
 
-func (s jobs) ReleaseAll(ctx context.Context) error {
+func (s jobs) ExpireLeases(ctx context.Context, now time.Time) error {
 	err := s.db.write(ctx, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE jobs SET token = NULL, leased_until = NULL WHERE leased_until IS NOT NULL`)
+		_, err := tx.Exec(ctx, `UPDATE jobs SET leased_until = $1 WHERE leased_until > $1`, now)
 		return err
 	})
 	return s.announced(ctx, err)

@@ -80,3 +80,26 @@ func TestParkedJobsAndTheVersionBefore(t *testing.T) {
 		t.Errorf("enqueued again: %v, error %v", tag, err)
 	}
 }
+
+// An attempt of the version before, which does not know of interruptions, is interrupted when its server dies, too.
+func TestInterruptedAttemptOfTheVersionBefore(t *testing.T) {
+	url := migrated(t)
+	db, now := openedAt(t, url, Options{}), time.Now()
+	claimed := claimedJobs(t, db, now, "a")[0]
+	err := db.InTx(t.Context(), func(ctx context.Context) error { return db.Jobs().Retry(ctx, claimed, now) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = connected(t, url).Exec(t.Context(), `UPDATE jobs SET attempt = attempt + 1, token = gen_random_uuid(), leased_until = $1`, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var leases []storage.Lease
+	err = db.InTx(t.Context(), func(ctx context.Context) (err error) {
+		leases, err = db.Jobs().Claim(ctx, "k", now, 10, 10, time.Minute)
+		return err
+	})
+	if err != nil || len(leases) != 1 || !leases[0].Interrupted || leases[0].Attempt != 2 {
+		t.Errorf("claimed %+v, error %v", leases, err)
+	}
+}

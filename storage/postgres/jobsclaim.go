@@ -42,14 +42,14 @@ WITH RECURSIVE groups AS (
 	) first
 	ORDER BY first.turn, first.ready, first.seq LIMIT $3
 ), free AS (
-	SELECT j.seq, j.ready FROM jobs j WHERE j.seq = ANY (ARRAY (SELECT seq FROM chosen)) AND j.ready <= $2
+	SELECT j.seq, j.ready, j.token IS NOT NULL AS interrupted FROM jobs j WHERE j.seq = ANY (ARRAY (SELECT seq FROM chosen)) AND j.ready <= $2
 	FOR NO KEY UPDATE SKIP LOCKED
 ), taken AS (
-	UPDATE jobs j SET attempt = j.attempt + 1, token = gen_random_uuid(), leased_until = $5
+	UPDATE jobs j SET attempt = j.attempt + (NOT free.interrupted)::integer, token = gen_random_uuid(), leased_until = $5
 	FROM free WHERE j.seq = free.seq
-	RETURNING j.*, free.ready AS waiting
+	RETURNING j.*, free.ready AS waiting, free.interrupted
 )
-SELECT id, kind, grp, unique_key, due, attempt, payload, failures, last_error, failed_at, parked, leased_until, token::text
+SELECT id, kind, grp, unique_key, due, attempt, payload, failures, last_error, failed_at, parked, leased_until, interruptions, token::text, interrupted
 FROM taken ORDER BY waiting, seq`
 
 func (s jobs) Claim(ctx context.Context, kind string, now time.Time, limit, perGroup int, lease time.Duration) (leases []storage.Lease, err error) {
@@ -63,7 +63,7 @@ func (s jobs) Claim(ctx context.Context, kind string, now time.Time, limit, perG
 		}
 		leases, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (l storage.Lease, err error) {
 			var j jobRow
-			err = row.Scan(append(jobTable.fields(&j), &l.Token)...)
+			err = row.Scan(append(jobTable.fields(&j), &l.Token, &l.Interrupted)...)
 			l.Job, l.Until = j.job(), j.LeasedUntil
 			return l, err
 		})

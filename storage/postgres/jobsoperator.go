@@ -14,11 +14,11 @@ import (
 // jobTable is how jobs are read; they are written by statements of their own.
 var jobTable = table[jobRow]{
 	name:    "jobs",
-	columns: []string{"id", "kind", "grp", "unique_key", "due", "attempt", "payload", "failures", "last_error", "failed_at", "parked", "leased_until"},
+	columns: []string{"id", "kind", "grp", "unique_key", "due", "attempt", "payload", "failures", "last_error", "failed_at", "parked", "leased_until", "interruptions"},
 	fields: func(j *jobRow) []any {
 		return []any{
 			&j.ID, &j.Kind, &j.Group, &j.unique, &j.Due, &j.Attempt, &j.Payload,
-			&j.Failures, &j.LastError, (*moment)(&j.FailedAt), &j.Parked, (*moment)(&j.LeasedUntil),
+			&j.Failures, &j.LastError, (*moment)(&j.FailedAt), &j.Parked, (*moment)(&j.LeasedUntil), &j.Interruptions,
 		}
 	},
 }
@@ -107,7 +107,7 @@ func (s jobs) CountParked(ctx context.Context) (map[string]int, error) {
 
 func (s jobs) RetryNow(ctx context.Context, id string, now time.Time) error {
 	err := s.change(ctx, id, `
-		UPDATE jobs SET due = $2, failures = 0, parked = false, token = NULL, leased_until = NULL
+		UPDATE jobs SET due = $2, failures = 0, interruptions = 0, parked = false, token = NULL, leased_until = NULL
 		WHERE id = $1 AND (leased_until IS NULL OR leased_until <= $2)`, now)
 	if errors.Is(err, storage.ErrNotFound) {
 		if _, there := s.Job(ctx, id); there == nil {

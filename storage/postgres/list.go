@@ -30,6 +30,11 @@ func (db *DB) AllRequests(ctx context.Context) iter.Seq2[signing.Request, error]
 	return all(ctx, db, requestTable, requestRow.request, "created_at", "seq")
 }
 
+// RequestsOf lists the signing requests of an account, the oldest first. In a transaction it locks none of them.
+func (db *DB) RequestsOf(ctx context.Context, account string) iter.Seq2[signing.Request, error] {
+	return some(ctx, db, requestTable, requestRow.request, way{where: "account = $1", args: []any{account}, order: []string{"created_at", "seq"}})
+}
+
 // AllCertificates lists the kept certificates of all people.
 func (db *DB) AllCertificates(ctx context.Context) iter.Seq2[signing.KeptCertificate, error] {
 	return all(ctx, db, certificateTable, itself, "person")

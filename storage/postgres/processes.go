@@ -117,10 +117,12 @@ func (s processes) ListProcesses(ctx context.Context, of portal.Listing, after p
 	return s.list(ctx, fmt.Sprintf("%s ORDER BY created_at, id LIMIT $%d", condition, len(args)), args...)
 }
 
-func (s processes) Overdue(ctx context.Context, before time.Time) iter.Seq2[portal.Process, error] {
-	return some(ctx, s.db, processTable, processRow.process, way{
-		where: "status = 'Waiting' AND waits_until < $1", args: []any{before}, order: []string{"waits_until", "seq"},
-	})
+func (s processes) Overdue(ctx context.Context, account string, before time.Time) iter.Seq2[portal.Process, error] {
+	w := way{where: "status = 'Waiting' AND waits_until < $1", args: []any{before}, order: []string{"waits_until", "seq"}}
+	if account != "" {
+		w.where, w.args = w.where+" AND account = $2", append(w.args, account)
+	}
+	return some(ctx, s.db, processTable, processRow.process, w)
 }
 
 func (s processes) Ended(ctx context.Context, before time.Time, limit int) ([]portal.Process, error) {

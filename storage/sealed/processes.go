@@ -71,9 +71,9 @@ func (s processStore) ListProcesses(ctx context.Context, of portal.Listing, afte
 	return s.openAll(list), err
 }
 
-func (s processStore) Overdue(ctx context.Context, before time.Time) iter.Seq2[portal.Process, error] {
+func (s processStore) Overdue(ctx context.Context, account string, before time.Time) iter.Seq2[portal.Process, error] {
 	return func(yield func(portal.Process, error) bool) {
-		for p, err := range s.store.Overdue(ctx, before) {
+		for p, err := range s.store.Overdue(ctx, account, before) {
 			if !yield(s.openResult(p, err)) {
 				return
 			}

@@ -61,6 +61,49 @@ var failedJobs = tests{
 		isStored(t, b, storage.StoredJob{Job: want})
 	},
 
+	"interruptions in a row are counted": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		enqueue(t, b, work("k", "g", 0))
+		first := claimOne(t, b, base)
+		interrupt := func(at, failures, interruptions int) {
+			t.Helper()
+			l := claimOne(t, b, after(at)) // the lease before has run out
+			if !l.Interrupted || l.ID != first.ID || l.Failures != failures-1 {
+				t.Errorf("claimed %+v", l)
+			}
+			do(t, b, func(ctx context.Context) error {
+				return b.Jobs.Fail(ctx, l, storage.Failure{Error: "interrupted", At: after(at), Due: after(at), Interrupted: true})
+			})
+			l.Failures, l.Interruptions, l.LastError, l.FailedAt, l.Due = failures, interruptions, "interrupted", after(at), after(at)
+			isStored(t, b, storage.StoredJob{Job: l.Job})
+			if next := claimOne(t, b, after(at)); next.Interrupted || next.Attempt != l.Attempt+1 || next.Interruptions != interruptions {
+				t.Errorf("claimed %+v, and for the next attempt %+v", l, next)
+			}
+		}
+		interrupt(100, 1, 1)
+		interrupt(200, 2, 2)
+		l := claimOne(t, b, after(300)) // a lease that finds an interrupted attempt may run out, too
+		again := claimOne(t, b, after(400))
+		if !again.Interrupted || again.Attempt != l.Attempt || again.Interruptions != 2 {
+			t.Errorf("claimed %+v after %+v", again, l)
+		}
+		fail(t, b, again, "a fault", 400, 500)
+		if l = claimOne(t, b, after(500)); l.Interrupted || l.Failures != 3 || l.Interruptions != 0 {
+			t.Errorf("after another failure: %+v", l)
+		}
+		interrupt(600, 4, 1)
+		l = claimOne(t, b, after(700))
+		do(t, b, func(ctx context.Context) error { return b.Jobs.Retry(ctx, l, after(800)) })
+		if l = claimOne(t, b, after(800)); l.Interrupted || l.Failures != 4 || l.Interruptions != 0 {
+			t.Errorf("after an attempt that ended: %+v", l)
+		}
+		interrupt(900, 5, 1)
+		do(t, b, func(ctx context.Context) error { return b.Jobs.RetryNow(ctx, first.ID, after(1000)) })
+		if l = claimOne(t, b, after(1000)); l.Interrupted || l.Failures != 0 || l.Interruptions != 0 {
+			t.Errorf("after the operator's retry: %+v", l)
+		}
+	},
+
 	"a parked job is stored, and is not claimed": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		enqueue(t, b, unique("k", "g", "u"))
@@ -92,6 +135,7 @@ var failedJobs = tests{
 		b := open(t)
 		enqueue(t, b, unique("k", "g", "u"))
 		parked := parkOne(t, b, 1)
+		parked.Interruptions = 1
 		other := open(t)
 		enqueue(t, other, parked)
 		list, err := other.Jobs.List(t.Context(), storage.JobQuery{Limit: 10})

@@ -17,7 +17,7 @@ var leases = tests{
 		first := claimOne(t, b, base)
 		claimNone(t, b, first.Until.Add(-time.Microsecond))
 		second := claimOne(t, b, first.Until)
-		if second.ID != first.ID || second.Attempt != 2 || second.Token == first.Token {
+		if second.ID != first.ID || second.Attempt != 1 || !second.Interrupted || first.Interrupted || second.Token == first.Token {
 			t.Errorf("claimed as %+v, then as %+v", first, second)
 		}
 		lost(t, b, first)
@@ -137,7 +137,7 @@ var leases = tests{
 		lost(t, b, l)
 	},
 
-	"all leases are released at once": func(t *testing.T, open func(*testing.T) Backend) {
+	"all leases end at once": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		enqueue(t, b, work("k", "g", 0), work("k2", "h", 0))
 		l := claimOne(t, b, base)
@@ -146,12 +146,24 @@ var leases = tests{
 			return err
 		})
 		b = b.Reopen(t)
-		do(t, b, b.Jobs.ReleaseAll)
-		heard(t, b)
-		lost(t, b, l)
-		if again := claimOne(t, b, base); again.ID != l.ID || again.Attempt != 2 || !again.Due.Equal(base) {
-			t.Errorf("claimed %+v", again.Job)
+		expire := func(seconds int) {
+			t.Helper()
+			do(t, b, func(ctx context.Context) error { return b.Jobs.ExpireLeases(ctx, after(seconds)) })
 		}
-		claimOther(t, b, "k2", 1)
+		expire(1)
+		heard(t, b)
+		claimNone(t, b, base)
+		expire(2) // which makes none of them longer
+		if again := claimOne(t, b, after(1)); again.ID != l.ID || again.Attempt != 1 || !again.Interrupted || !again.Due.Equal(base) {
+			t.Errorf("claimed %+v", again)
+		}
+		lost(t, b, l)
+		do(t, b, func(ctx context.Context) error {
+			leases, err := b.Jobs.Claim(ctx, "k2", after(1), 1, 1, lease)
+			if len(leases) != 1 {
+				t.Errorf("of the other kind, %d jobs were claimed", len(leases))
+			}
+			return err
+		})
 	},
 }

@@ -59,9 +59,9 @@ func pages(t *testing.T, b Backend, of portal.Listing, size int) (all []portal.P
 	}
 }
 
-func overdue(t *testing.T, b Backend, before time.Time) (all []portal.Process) {
+func overdue(t *testing.T, b Backend, account string, before time.Time) (all []portal.Process) {
 	t.Helper()
-	for p, err := range b.Processes.Overdue(t.Context(), before) {
+	for p, err := range b.Processes.Overdue(t.Context(), account, before) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,11 +185,20 @@ var processPages = tests{
 		b := open(t)
 		late, early, other := invited("late", "a", 10), invited("early", "a", 0), invited("other", "b", 5)
 		addProcesses(t, b, late, early, other, expired("noted", 0), completed("completed", 0, 1))
-		found(t, overdue(t, b, expires(0)), nil, nil)
-		found(t, overdue(t, b, expires(0).Add(time.Microsecond)), nil, []portal.Process{early})
-		found(t, overdue(t, b, expires(100)), nil, []portal.Process{early, other, late})
+		found(t, overdue(t, b, "", expires(0)), nil, nil)
+		found(t, overdue(t, b, "", expires(0).Add(time.Microsecond)), nil, []portal.Process{early})
+		found(t, overdue(t, b, "", expires(100)), nil, []portal.Process{early, other, late})
+		found(t, overdue(t, b, early.Account, expires(100)), nil, []portal.Process{early, late})
+		found(t, overdue(t, b, early.Account, expires(0).Add(time.Microsecond)), nil, []portal.Process{early})
+		found(t, overdue(t, b, other.Account, expires(100)), nil, []portal.Process{other})
+		found(t, overdue(t, b, other.Account, base), nil, nil)
+		for _, unknown := range unknowns("a") {
+			if unknown != "" { // which is all
+				found(t, overdue(t, b, unknown, expires(100)), nil, nil)
+			}
+		}
 		updateProcess(t, b, expired("early", 0))
-		found(t, overdue(t, b, expires(100)), nil, []portal.Process{other, late})
+		found(t, overdue(t, b, "", expires(100)), nil, []portal.Process{other, late})
 	},
 
 	"those that ended before a time are found, the earliest first": func(t *testing.T, open func(*testing.T) Backend) {

@@ -86,7 +86,7 @@ func pageSteps(b *testing.B, store portal.Store, size int) []step {
 		{"waiting", of(portal.Waiting, -1)},
 		{"declined", of(portal.Declined, -1)},
 		{"overdue", func(ctx context.Context) error {
-			for _, err := range store.Overdue(ctx, expires(0)) {
+			for _, err := range store.Overdue(ctx, "", expires(0)) {
 				return err
 			}
 			return nil

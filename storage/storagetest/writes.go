@@ -91,14 +91,14 @@ func jobWrites(b Backend) map[string]func(ctx context.Context) error {
 			_, err := b.Jobs.Extend(ctx, []storage.Lease{l}, base)
 			return err
 		},
-		"Retry":      func(ctx context.Context) error { return b.Jobs.Retry(ctx, l, base) },
-		"Fail":       func(ctx context.Context) error { return b.Jobs.Fail(ctx, l, storage.Failure{At: base}) },
-		"ReleaseAll": func(ctx context.Context) error { return b.Jobs.ReleaseAll(ctx) },
-		"RetryNow":   func(ctx context.Context) error { return b.Jobs.RetryNow(ctx, l.ID, base) },
-		"Remove":     func(ctx context.Context) error { return b.Jobs.Remove(ctx, l.ID) },
-		"Drop":       func(ctx context.Context) error { return b.Jobs.Drop(ctx, "k", "g") },
-		"DropUnique": func(ctx context.Context) error { return b.Jobs.DropUnique(ctx, "k", "u") },
-		"Record":     func(ctx context.Context) error { return b.EvidenceLog.Record(ctx, fact("s", "asked", 0)) },
+		"Retry":        func(ctx context.Context) error { return b.Jobs.Retry(ctx, l, base) },
+		"Fail":         func(ctx context.Context) error { return b.Jobs.Fail(ctx, l, storage.Failure{At: base}) },
+		"ExpireLeases": func(ctx context.Context) error { return b.Jobs.ExpireLeases(ctx, base) },
+		"RetryNow":     func(ctx context.Context) error { return b.Jobs.RetryNow(ctx, l.ID, base) },
+		"Remove":       func(ctx context.Context) error { return b.Jobs.Remove(ctx, l.ID) },
+		"Drop":         func(ctx context.Context) error { return b.Jobs.Drop(ctx, "k", "g") },
+		"DropUnique":   func(ctx context.Context) error { return b.Jobs.DropUnique(ctx, "k", "u") },
+		"Record":       func(ctx context.Context) error { return b.EvidenceLog.Record(ctx, fact("s", "asked", 0)) },
 		"DeleteEntries": func(ctx context.Context) error {
 			_, err := b.EvidenceLog.DeleteEntries(ctx, base, 1)
 			return err

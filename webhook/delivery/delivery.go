@@ -58,6 +58,9 @@ type Options struct {
 	// Observed is called with each attempt when it was made, also with those that are not stored
 	// because the process ends. It is to be quick. nil: attempts are not reported.
 	Observed func(Attempt)
+	// CheckAccount returns an error if an account takes no new subscriptions, which Create returns. It is called in the
+	// transaction that stores a subscription. nil: all accounts take subscriptions.
+	CheckAccount func(ctx context.Context, account string) error
 	// Now tells the time; nil is the machine's clock. The timestamp of a request is the machine's all the same:
 	// receivers compare it with their own.
 	Now storage.Clock

@@ -14,7 +14,7 @@ import (
 )
 
 // Create adds a subscription, which is inactive. Its Secret is not readable again for its owner.
-// [*InvalidError], [ErrTooMany].
+// [*InvalidError], [ErrTooMany]; or an error that wraps that of [Options].CheckAccount.
 func (s *Service) Create(ctx context.Context, account, url string, eventTypes []string) (Subscription, error) {
 	if err := refusal(append(s.urlFaults(url), s.typeFaults(eventTypes)...)); err != nil {
 		return Subscription{}, err
@@ -26,7 +26,13 @@ func (s *Service) Create(ctx context.Context, account, url string, eventTypes []
 	}
 	rand.Read(made.Secret)
 	err := s.tx.InTx(ctx, func(ctx context.Context) error {
-		return s.store.CreateSubscription(ctx, made, s.options.MaxSubscriptions)
+		if err := s.store.CreateSubscription(ctx, made, s.options.MaxSubscriptions); err != nil {
+			return err
+		}
+		if check := s.options.CheckAccount; check != nil { // accounts are locked after subscriptions
+			return check(ctx, account)
+		}
+		return nil
 	})
 	if err != nil {
 		return Subscription{}, fault("creating the subscription", err)

@@ -20,7 +20,6 @@ package adestest
 
 import (
 	"crypto"
-	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
@@ -30,6 +29,8 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	"github.com/innsigli/innsigli/internal/test/validators"
 	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
@@ -151,10 +152,7 @@ type signer struct {
 // for revocation data.
 func newAuthority(t testing.TB, began time.Time) *sandboxca.Authority {
 	t.Helper()
-	ca, err := sandboxca.New(began)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ca := catest.NewAt(t, began)
 	ca.SetBaseURL("http://sandbox.example")
 	if _, err := ca.Renew(began); err != nil {
 		t.Fatal(err)
@@ -162,24 +160,13 @@ func newAuthority(t testing.TB, began time.Time) *sandboxca.Authority {
 	return ca
 }
 
-func newKey(t testing.TB) crypto.Signer {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
+func newKey(t testing.TB) crypto.Signer { return certtest.NewKey(t, elliptic.P256()) }
 
 // newSigner returns a signer with a new key and a certificate of a time.
 func newSigner(t testing.TB, ca *sandboxca.Authority, at time.Time) signer {
 	t.Helper()
 	key := newKey(t)
-	certificate, err := ca.Issue("Dæmi um nafn", "1203894569", key.Public(), at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signer{ades.SignerIdentity{Certificate: certificate, Chain: ca.Chain()}, key, ca}
+	return signer{catest.IssueSigner(t, ca, key, at), key, ca}
 }
 
 // newSignerBetween returns a signer whose certificate is valid between two times.

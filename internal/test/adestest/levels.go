@@ -3,10 +3,7 @@ package adestest
 import (
 	"context"
 	"crypto"
-	"crypto/ecdsa"
 	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/rsa"
 	"crypto/x509"
 	"fmt"
 	"os"
@@ -15,6 +12,8 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
@@ -84,10 +83,7 @@ func newFolder(t *testing.T, f Format, began time.Time) *folder {
 // newAlgorithms returns those that validators in the European Union rely on.
 func newAlgorithms(t testing.TB) []algorithm {
 	t.Helper()
-	long, err := rsa.GenerateKey(rand.Reader, 3072)
-	if err != nil {
-		t.Fatal(err)
-	}
+	long := certtest.NewRSAKey(t, 3072)
 	algorithms := []algorithm{
 		{"RSA", long, ades.Algorithm{}},
 		{"RSA, SHA-512", long, ades.Algorithm{Hash: crypto.SHA512, Scheme: ades.PKCS1v15}},
@@ -95,11 +91,7 @@ func newAlgorithms(t testing.TB) []algorithm {
 		{"RSASSA-PSS, SHA-384", long, ades.Algorithm{Hash: crypto.SHA384, Scheme: ades.PSS}},
 	}
 	for _, curve := range []elliptic.Curve{elliptic.P256(), elliptic.P384(), elliptic.P521()} {
-		key, err := ecdsa.GenerateKey(curve, rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
-		algorithms = append(algorithms, algorithm{curve.Params().Name, key, ades.Algorithm{}})
+		algorithms = append(algorithms, algorithm{curve.Params().Name, certtest.NewKey(t, curve), ades.Algorithm{}})
 	}
 	return algorithms
 }
@@ -113,11 +105,9 @@ func (l *folder) newSigner() signer {
 
 func (l *folder) newSignerWith(a algorithm) signer {
 	l.Helper()
-	certificate, err := l.ca.Issue("Dæmi um nafn", "1203894569", a.key.Public(), time.Now())
-	if err != nil {
-		l.Fatal(err)
-	}
-	return signer{ades.SignerIdentity{Certificate: certificate, Chain: l.ca.Chain(), Algorithm: a.Algorithm}, a.key, l.ca}
+	identity := catest.IssueSigner(l, l.ca, a.key, time.Now())
+	identity.Algorithm = a.Algorithm
+	return signer{identity, a.key, l.ca}
 }
 
 // add writes a document to a file.

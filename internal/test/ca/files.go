@@ -17,17 +17,35 @@ import (
 	"testing"
 	"time"
 
+	"github.com/innsigli/innsigli/ades"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // New returns a new authority.
 func New(t testing.TB) *sandboxca.Authority {
 	t.Helper()
-	a, err := sandboxca.New(time.Now())
+	return NewAt(t, time.Now())
+}
+
+// NewAt returns an authority that was made at a time.
+func NewAt(t testing.TB, at time.Time) *sandboxca.Authority {
+	t.Helper()
+	a, err := sandboxca.New(at)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a
+}
+
+// IssueSigner returns the identity of a signer: a certificate for a key, issued at a time, and its chain.
+func IssueSigner(t testing.TB, a *sandboxca.Authority, key crypto.Signer, at time.Time) ades.SignerIdentity {
+	t.Helper()
+	certificate, err := a.Issue("Dæmi um nafn", "1203894569", key.Public(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ades.SignerIdentity{Certificate: certificate, Chain: a.Chain()}
 }
 
 // SignerFiles returns files of a new authority and two signers, by their names: root.pem, and the chain and key of a signer
@@ -62,16 +80,6 @@ func signer(a *sandboxca.Authority, key crypto.Signer) (chain, private []byte, e
 	}
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	return chain, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), err
-}
-
-// PEMKey returns a private key in PEM (PKCS #8).
-func PEMKey(t testing.TB, key crypto.Signer) []byte {
-	t.Helper()
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 
 // WriteSigner writes chain.pem and key.pem of a new signer of the authority, and its root.pem, to a folder.
@@ -115,7 +123,7 @@ func WriteTLS(t testing.TB, folder, host string, until time.Time) *x509.Certific
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, folder, map[string][]byte{"tls.pem": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), "tls.key": PEMKey(t, key)})
+	write(t, folder, map[string][]byte{"tls.pem": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), "tls.key": certtest.PEMKey(t, key)})
 	return certificate
 }
 

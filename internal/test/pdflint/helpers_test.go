@@ -5,7 +5,6 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/md5"
-	"crypto/rand"
 	"crypto/rc4"
 	"encoding/binary"
 	"fmt"
@@ -21,6 +20,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/internal/test/pdflint"
@@ -40,10 +40,7 @@ func newSigner(t *testing.T) signer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := certtest.NewKey(t, elliptic.P256())
 	cert, err := ca.Issue("Dæmi um nafn", "1203894569", key.Public(), time.Now())
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
@@ -58,10 +59,7 @@ var (
 // issue makes a certificate that is valid around now; without a parent it signs itself.
 func issue(t *testing.T, template x509.Certificate, parent *x509.Certificate, parentKey *ecdsa.PrivateKey) (*x509.Certificate, *ecdsa.PrivateKey) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := certtest.NewKey(t, elliptic.P256())
 	if parent == nil {
 		parent, parentKey = &template, key
 	}

@@ -2,15 +2,13 @@ package validators
 
 import (
 	"bytes"
-	"crypto/rand"
-	"crypto/rsa"
 	"crypto/x509"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
@@ -19,10 +17,7 @@ func TestXMLSec(t *testing.T) {
 	path := func(name string) string { return filepath.Join(folder, name) }
 	root, rootKey := issue(t, rootTemplate, nil, nil)
 	stranger, _ := issue(t, rootTemplate, nil, nil)
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := certtest.NewRSAKey(t, 2048)
 	leaf := issueTo(t, leafTemplate, key.Public(), root, rootKey)
 	writeKey(t, path("key.pem"), key)
 	writePEM(t, path("leaf.pem"), leaf)

@@ -19,7 +19,7 @@ func TestConnectionLog(t *testing.T) {
 	l.Print("http2: server: error reading preface from client 203.0.113.7:4711: bogus greeting")
 	l.Print("http2: panic serving 203.0.113.7:4711: a fault")
 	l.Print("http: Accept error: accept tcp 192.0.2.1:443: too many open files; retrying in 5ms")
-	for _, want := range []string{"level=DEBUG msg=\"a TLS handshake failed\" error=EOF", "error=\"tls: client offered only", "connection reset by peer", "level=DEBUG msg=\"http2: server: error reading preface",
+	for _, want := range []string{"level=DEBUG msg=\"TLS handshake failed\" error=EOF", "error=\"tls: client offered only", "connection reset by peer", "level=DEBUG msg=\"http2: server: error reading preface",
 		"level=WARN msg=\"http2: panic serving", "level=WARN msg=\"http: Accept error"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %s in\n%s", want, &out)

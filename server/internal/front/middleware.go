@@ -73,7 +73,7 @@ func (m Middleware) logPanic(ctx context.Context, fault any) {
 	if fault == nil || fault == http.ErrAbortHandler {
 		return
 	}
-	m.Log.ErrorContext(ctx, "answering a request panicked", "fault", queue.PanicText(fault), "stack", string(debug.Stack()))
+	m.Log.ErrorContext(ctx, "request handler panicked", "fault", queue.PanicText(fault), "stack", string(debug.Stack()))
 }
 
 // log writes the line of a request. Those of probes are for debugging.

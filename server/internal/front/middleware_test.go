@@ -91,7 +91,7 @@ func TestRequestsAreObserved(t *testing.T) {
 		{Level: "INFO", Msg: "request", RequestID: "two", Method: "POST", Route: "/api/{id}/things", Status: 418, Client: "client-7"},
 		{Level: "INFO", Msg: "request", RequestID: "three", Method: "other", Route: "none", Status: 404, Bytes: 19},
 		{Level: "INFO", Msg: "request", RequestID: "five", Method: "POST", Route: "/gone", Status: 500},
-		{Level: "ERROR", Msg: "answering a request panicked", RequestID: "six", Fault: "string"},
+		{Level: "ERROR", Msg: "request handler panicked", RequestID: "six", Fault: "string"},
 		{Level: "INFO", Msg: "request", RequestID: "six", Method: "POST", Route: "/fault", Status: 500},
 	}, got, cmpopts.IgnoreFields(line{}, "Milliseconds")); diff != "" {
 		t.Errorf("-want +got:\n%s\n%s", diff, &log)

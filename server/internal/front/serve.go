@@ -45,7 +45,7 @@ func Serve(ctx context.Context, listener net.Listener, secure *tls.Config, handl
 		defer cancel()
 		err := h.Shutdown(limited)
 		if errors.Is(err, context.DeadlineExceeded) {
-			log.Warn("requests were cut off: they took too long to finish", "limit", StopTime)
+			log.Warn("shutdown limit reached: remaining requests were cut off", "limit", StopTime)
 			err = h.Close()
 		}
 		stopped <- err
@@ -101,7 +101,7 @@ func (c connectionLog) Write(p []byte) (int, error) {
 		level = slog.LevelDebug
 	}
 	if why, ok := strings.CutPrefix(text, "http: TLS handshake error from (address): "); ok {
-		c.log.Debug("a TLS handshake failed", "error", why)
+		c.log.Debug("TLS handshake failed", "error", why)
 	} else {
 		c.log.Log(context.Background(), level, text)
 	}

@@ -53,8 +53,8 @@ func (a Alerts) Alert(ctx context.Context, d delivery.Digest) error {
 
 func (a Alerts) logUntold(d delivery.Digest) {
 	for _, one := range d.Troubles {
-		a.Log.Warn("nobody was told of trouble with a webhook", "account", d.Account, "subscription", one.Subscription,
-			"purpose", string(one.Purpose), "reason", string(one.Reason), "since", one.Since, "why", "there is no mail, or the account has no admins")
+		a.Log.Warn("no recipient for an alert about a webhook", "account", d.Account, "subscription", one.Subscription,
+			"purpose", string(one.Purpose), "reason", string(one.Reason), "since", one.Since)
 	}
 }
 

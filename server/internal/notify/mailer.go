@@ -256,6 +256,6 @@ func (n NoMail) Withdraw(ctx context.Context, process string) error {
 
 // Drop does a job of [ProcessKind] by not sending its message.
 func (n NoMail) Drop(_ context.Context, job storage.Job) (retry time.Time, err error) {
-	n.Log.Warn("mail was not sent: this server sends none (--mail)", "process", job.Group)
+	n.Log.Warn("message not sent: no mail server is configured (--mail)", "process", job.Group)
 	return retry, nil
 }

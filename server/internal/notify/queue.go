@@ -88,13 +88,13 @@ func (q Queue) deliver(ctx context.Context, message mail.Message, since time.Tim
 	err := q.Out.Send(ctx, message)
 	switch {
 	case err == nil:
-		q.Log.Info("a message was sent", "message", message.ID, "attempts", attempt)
+		q.Log.Info("message sent", "message", message.ID, "attempts", attempt)
 		return sent, nil
 	case errors.Is(err, mail.ErrRefused):
-		q.Log.Error("a message was not sent", "message", message.ID, "attempts", attempt, "error", err)
+		q.Log.Error("message not sent", "message", message.ID, "attempts", attempt, "error", err)
 		return refused, err
 	case q.Now.Now(ctx).Sub(since) > giveUpAfter:
-		q.Log.Error("a message was not sent", "message", message.ID, "attempts", attempt, "error", err)
+		q.Log.Error("message not sent", "message", message.ID, "attempts", attempt, "error", err)
 		return gaveUp, err
 	}
 	return delayed, fmt.Errorf("message %s, attempt %d: %w", message.ID, attempt, err)

@@ -69,7 +69,7 @@ func TestMailToSeveral(t *testing.T) {
 		if counted("gone") != 1 || counted("there") != 1 || counted("away") < 3 {
 			t.Errorf("tried: %v", boxes.tried)
 		}
-		if strings.Count(log.String(), "a message was not sent") != 1 || strings.Contains(log.String(), "gone") {
+		if strings.Count(log.String(), "message not sent") != 1 || strings.Contains(log.String(), "gone") {
 			t.Errorf("the log: %s", &log)
 		}
 		boxes.fault["away"] = nil

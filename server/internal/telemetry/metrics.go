@@ -64,22 +64,22 @@ type Metrics struct {
 func NewMetrics() *Metrics {
 	m := &Metrics{
 		registry:  prometheus.NewRegistry(),
-		inFlight:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "innsigli_http_requests_in_flight", Help: "Requests that are being answered."}),
-		requests:  counter("innsigli_http_requests_total", "Requests that were answered, by the pattern of their path (none: no path is for it) and by status (499: the client had left).", "method", "route", "status"),
-		durations: histogram("innsigli_http_request_duration_seconds", "From the header of a request to the end of its answer.", []float64{.003, .01, .03, .1, .3, 1, 3, 10, 30, 100}, "method", "route"),
-		bytes:     counter("innsigli_http_response_bytes_total", "Bytes in the bodies of answers.", "route"),
+		inFlight:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "innsigli_http_requests_in_flight", Help: "Requests that are being handled."}),
+		requests:  counter("innsigli_http_requests_total", "Requests that were answered, by the pattern of their path (none: no pattern matches) and by status (499: the client closed the connection first).", "method", "route", "status"),
+		durations: histogram("innsigli_http_request_duration_seconds", "Time from the header of a request to the end of the response.", []float64{.003, .01, .03, .1, .3, 1, 3, 10, 30, 100}, "method", "route"),
+		bytes:     counter("innsigli_http_response_bytes_total", "Bytes in the bodies of responses.", "route"),
 		held: &heldBytes{desc: prometheus.NewDesc("innsigli_http_inflight_bytes",
 			"Bytes that count against [limits] documents, of requests and of answers, and those that are held in memory of other bodies.", []string{"of"}, nil)},
 		signatures: counter("innsigli_signatures_total", "Signatures that were made and stored, by level.", "level"),
-		failures:   counter("innsigli_signing_failures_total", "Signing requests that ended without a signature, by errorCode (none: no errorCode is for it).", "code"),
-		calls:      histogram("innsigli_provider_call_duration_seconds", "How long calls to the identity provider take, by call and by what they came to.", workTimes, "call", "result"),
+		failures:   counter("innsigli_signing_failures_total", "Signing requests that ended without a signature, by errorCode (none: without one).", "code"),
+		calls:      histogram("innsigli_provider_call_duration_seconds", "Duration of calls to the identity provider, by call and result.", workTimes, "call", "result"),
 		evidence: histogram("innsigli_evidence_call_duration_seconds",
-			"How long timestamps and revocation status take, which may also be known from before, by call and by what it came to: found, revoked, unavailable or failed.", workTimes, "call", "result"),
+			"Time to get a timestamp or a revocation status, cached ones included, by call and result: found, revoked, unavailable or failed.", workTimes, "call", "result"),
 		transactions: histogram("innsigli_store_transaction_duration_seconds",
-			"How long transactions of the store take, by what they came to: committed, rolled_back, unavailable or full.", workTimes, "result"),
-		jobs:         histogram("innsigli_job_duration_seconds", "How long jobs take, by kind and by what they came to: done, later or failed.", workTimes, "kind", "result"),
-		attempts:     counter("innsigli_webhook_attempts_total", "Requests made to webhook endpoints, by what for and by what kept them from going well (none: nothing).", "purpose", "failure"),
-		attemptTimes: histogram("innsigli_webhook_attempt_duration_seconds", "How long endpoints take to answer.", []float64{.01, .03, .1, .3, 1, 3, 10, 15}, "purpose"),
+			"Duration of transactions of the store, by result: committed, rolled_back, unavailable or full.", workTimes, "result"),
+		jobs:         histogram("innsigli_job_duration_seconds", "Duration of attempts of jobs, by kind and result: done, later or failed.", workTimes, "kind", "result"),
+		attempts:     counter("innsigli_webhook_attempts_total", "Requests to webhook endpoints, by purpose and failure (none: the endpoint accepted the request).", "purpose", "failure"),
+		attemptTimes: histogram("innsigli_webhook_attempt_duration_seconds", "Time that webhook endpoints take to answer, by purpose.", []float64{.01, .03, .1, .3, 1, 3, 10, 15}, "purpose"),
 	}
 	m.registry.MustRegister(buildInfo(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		m.inFlight, m.requests, m.durations, m.bytes, m.held, m.signatures, m.failures, m.calls, m.evidence, m.transactions, m.jobs, m.attempts, m.attemptTimes)
@@ -101,7 +101,7 @@ func histogram(name, help string, buckets []float64, labels ...string) *promethe
 func buildInfo() prometheus.Collector {
 	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "innsigli_build_info",
-		Help: "1, with the version of the server and of Go that it was built with.",
+		Help: "1; the labels have the version of the server and that of Go that built it.",
 	}, []string{"version", "goversion"})
 	g.WithLabelValues(Version(), runtime.Version()).Set(1)
 	return g
@@ -181,7 +181,7 @@ func (m *Metrics) Attempt(a delivery.Attempt) {
 // is, whichever of its servers is asked.
 func (m *Metrics) WatchDeliveries(oldestDue func(context.Context) (time.Time, error)) {
 	m.registry.MustRegister(scraped{
-		desc: prometheus.NewDesc("innsigli_webhook_oldest_due_seconds", "For how long the delivery has been due that has been waiting longest; 0: none is due.", nil, nil),
+		desc: prometheus.NewDesc("innsigli_webhook_oldest_due_seconds", "Time since the oldest delivery of a webhook that is due became due; 0: none is due.", nil, nil),
 		read: func(ctx context.Context) (map[string]float64, error) {
 			due, err := oldestDue(ctx)
 			return map[string]float64{"": overdue(due)}, err
@@ -199,7 +199,7 @@ type Jobs interface {
 // and how many jobs are parked.
 func (m *Metrics) WatchJobs(jobs Jobs, kinds []string) {
 	m.registry.MustRegister(scraped{
-		desc:  prometheus.NewDesc("innsigli_job_oldest_due_seconds", "For how long the job of a kind has been due that has been waiting longest; 0: none is due.", []string{"kind"}, nil),
+		desc:  prometheus.NewDesc("innsigli_job_oldest_due_seconds", "Time since the oldest job of a kind that is due became due; 0: none is due.", []string{"kind"}, nil),
 		label: true,
 		read: func(ctx context.Context) (map[string]float64, error) {
 			due, err := jobs.NextDue(ctx, kinds...)
@@ -210,7 +210,7 @@ func (m *Metrics) WatchJobs(jobs Jobs, kinds []string) {
 			return ages, err
 		},
 	}, scraped{
-		desc:  prometheus.NewDesc("innsigli_jobs_parked", "Jobs of a kind whose attempts have failed, and that wait for an operator (innsigli job).", []string{"kind"}, nil),
+		desc:  prometheus.NewDesc("innsigli_jobs_parked", "Jobs of a kind that are parked: their attempts have failed, and an operator retries or drops them (innsigli job).", []string{"kind"}, nil),
 		label: true,
 		read: func(ctx context.Context) (map[string]float64, error) {
 			parked, err := jobs.CountParked(ctx)
@@ -226,18 +226,18 @@ func (m *Metrics) WatchJobs(jobs Jobs, kinds []string) {
 	})
 }
 
-// WatchRoom has the size of the store's file read with each scrape, and how many bytes of it are free.
-func (m *Metrics) WatchRoom(room func() (size, free int64, err error)) {
+// WatchFileSize adds metrics of the size of the store's file, and of how many bytes of it are free. Each scrape calls read.
+func (m *Metrics) WatchFileSize(read func() (size, free int64, err error)) {
 	m.registry.MustRegister(scraped{
 		desc: prometheus.NewDesc("innsigli_store_file_bytes", "Size of the store's file, without documents.", nil, nil),
 		read: func(context.Context) (map[string]float64, error) {
-			size, _, err := room()
+			size, _, err := read()
 			return map[string]float64{"": float64(size)}, err
 		},
 	}, scraped{
-		desc: prometheus.NewDesc("innsigli_store_file_free_bytes", "Bytes of the store's file that are free: it uses them again, and innsigli store compact gives them back.", nil, nil),
+		desc: prometheus.NewDesc("innsigli_store_file_free_bytes", "Free bytes in the store's file: the store uses them again, and innsigli store compact returns them to the file system.", nil, nil),
 		read: func(context.Context) (map[string]float64, error) {
-			_, free, err := room()
+			_, free, err := read()
 			return map[string]float64{"": float64(free)}, err
 		},
 	})

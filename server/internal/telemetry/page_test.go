@@ -17,9 +17,9 @@ import (
 
 const configurationPage = "docs/configuration.md"
 
-// The page of the configuration has each metric, as the program has it.
+// TestDocumentedMetrics compares the metrics with their page.
 func TestDocumentedMetrics(t *testing.T) {
-	testenv.SameAsTable(t, configurationPage, "metrics", metricTable(t))
+	testenv.SameAsTable(t, "docs/reference/logs-and-metrics.md", "metrics", metricTable(t))
 }
 
 // metricTable has what the registry describes, but for the runtime's.
@@ -28,7 +28,7 @@ func metricTable(t *testing.T) string {
 	m := NewMetrics()
 	m.WatchDeliveries(nil)
 	m.WatchJobs(nil, nil)
-	m.WatchRoom(nil)
+	m.WatchFileSize(nil)
 	descriptions := make(chan *prometheus.Desc, 1000)
 	m.registry.Describe(descriptions)
 	close(descriptions)

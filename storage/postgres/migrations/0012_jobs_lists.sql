@@ -1,9 +1,11 @@
 -- What failed of a job. One that is parked, since its last permitted attempt has failed, is due in the far future,
--- so that the version before does not claim it.
+-- so that the version before does not claim it. An attempt was interrupted if its lease ran out with its token still set;
+-- interruptions counts those in a row. The version before neither counts nor resets them.
 ALTER TABLE jobs
 	ADD COLUMN failures   integer     NOT NULL DEFAULT 0,
 	ADD COLUMN last_error text        NOT NULL DEFAULT '',
 	ADD COLUMN failed_at  timestamptz,
+	ADD COLUMN interruptions integer  NOT NULL DEFAULT 0,
 	ADD COLUMN parked     boolean     NOT NULL DEFAULT false;
 
 CREATE INDEX jobs_parked ON jobs (kind, id) WHERE parked;
@@ -24,6 +26,7 @@ ALTER TABLE processes
 CREATE INDEX processes_listed ON processes (account, origin, created_at, id);
 CREATE INDEX processes_by_status ON processes (account, origin, status, created_at, id);
 CREATE INDEX processes_overdue ON processes (waits_until, seq) WHERE status = 'Waiting';
+CREATE INDEX processes_overdue_of_account ON processes (account, waits_until, seq) WHERE status = 'Waiting';
 CREATE INDEX processes_ended ON processes (coalesce(ended_at, created_at), seq) WHERE status <> 'Waiting';
 
 -- Since when an account is being deleted; NULL: it is not.

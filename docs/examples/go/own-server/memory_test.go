@@ -721,9 +721,9 @@ func (s processes) ListProcesses(ctx context.Context, of portal.Listing, after p
 	slices.SortFunc(all, func(x, y portal.Process) int { return order(place(x), place(y)) })
 	return atMost(all, limit), err
 }
-func (s processes) Overdue(ctx context.Context, before time.Time) iter.Seq2[portal.Process, error] {
+func (s processes) Overdue(ctx context.Context, of string, before time.Time) iter.Seq2[portal.Process, error] {
 	all, err := list(ctx, s.memory, &s.data.processes, func(p portal.Process) bool {
-		return p.NotedStatus() == portal.Waiting && p.WaitsUntil().Before(before)
+		return (of == "" || p.Account == of) && p.NotedStatus() == portal.Waiting && p.WaitsUntil().Before(before)
 	})
 	slices.SortStableFunc(all, func(x, y portal.Process) int { return x.WaitsUntil().Compare(y.WaitsUntil()) })
 	return sequence(all, err)
@@ -890,12 +890,15 @@ func (j jobs) Claim(ctx context.Context, kind string, now time.Time, limit, perG
 		one := waiting[best][0]
 		waiting[best] = waiting[best][1:]
 		inWork[best]++
-		one.Attempt++
+		interrupted := one.Token != ""
+		if !interrupted {
+			one.Attempt++
+		}
 		one.Token, one.Until = uuid.NewString(), now.Add(lease)
 		if err := put(ctx, j.memory, &j.data.jobs, one.ID, &one); err != nil {
 			return nil, err
 		}
-		claimed = append(claimed, storage.Lease{Job: one.Job, Token: one.Token, Until: one.Until})
+		claimed = append(claimed, storage.Lease{Job: one.Job, Token: one.Token, Until: one.Until, Interrupted: interrupted})
 	}
 }
 
@@ -930,12 +933,16 @@ func (j jobs) FinishAll(ctx context.Context, leases []storage.Lease) (finished [
 }
 
 func (j jobs) Retry(ctx context.Context, l storage.Lease, due time.Time) error {
-	return j.giveBack(ctx, l, func(one *leased) { one.Due = due })
+	return j.giveBack(ctx, l, func(one *leased) { one.Due, one.Interruptions = due, 0 })
 }
 
 func (j jobs) Fail(ctx context.Context, l storage.Lease, f storage.Failure) error {
 	return j.giveBack(ctx, l, func(one *leased) {
 		one.Failures++
+		one.Interruptions++
+		if !f.Interrupted {
+			one.Interruptions = 0
+		}
 		one.LastError, one.FailedAt, one.Due, one.Parked = f.Error, f.At, f.Due, f.Due.IsZero()
 		if one.Parked {
 			one.Due = f.At
@@ -973,14 +980,16 @@ func (j jobs) Extend(ctx context.Context, leases []storage.Lease, until time.Tim
 	return extended, nil
 }
 
-func (j jobs) ReleaseAll(ctx context.Context) error {
-	all, err := list(ctx, j.memory, &j.data.jobs, func(o leased) bool { return o.Token != "" })
-	if j.joined(ctx) == nil {
-		err = storage.ErrNoTx
+func (j jobs) ExpireLeases(ctx context.Context, now time.Time) error {
+	tx := j.joined(ctx)
+	if tx == nil {
+		return storage.ErrNoTx
 	}
+	all, err := list(ctx, j.memory, &j.data.jobs, func(o leased) bool { return o.Until.After(now) })
 	for _, one := range all {
+		one.Until, tx.jobs = now, true
 		if err == nil {
-			err = j.giveBack(ctx, storage.Lease{Job: one.Job, Token: one.Token}, func(*leased) {})
+			err = put(ctx, j.memory, &j.data.jobs, one.ID, &one)
 		}
 	}
 	return err
@@ -1053,7 +1062,7 @@ func (j jobs) RetryNow(ctx context.Context, id string, now time.Time) error {
 	if one.stored().State(now) == storage.JobInWork {
 		return storage.ErrInWork
 	}
-	one.Due, one.Token, one.Until, one.Failures, one.Parked = now, "", time.Time{}, 0, false
+	one.Due, one.Token, one.Until, one.Failures, one.Interruptions, one.Parked = now, "", time.Time{}, 0, 0, false
 	tx.jobs = true
 	return put(ctx, j.memory, &j.data.jobs, id, &one)
 }

@@ -1,0 +1,173 @@
+package queue_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/internal/queue"
+	"github.com/innsigli/innsigli/storage"
+)
+
+const interrupted = "the server stopped while it ran the job"
+
+// killable is a store that a process can no longer use once it was killed.
+type killable struct {
+	storage.Jobs
+	storage.Transactor
+	killed atomic.Bool
+}
+
+func (k *killable) InTx(ctx context.Context, fn func(context.Context) error) error {
+	if k.killed.Load() {
+		return storage.ErrUnavailable
+	}
+	return k.Transactor.InTx(ctx, fn)
+}
+
+func (k *killable) NextDue(ctx context.Context, kinds ...string) (map[string]time.Time, error) {
+	if k.killed.Load() {
+		return nil, storage.ErrUnavailable
+	}
+	return k.Jobs.NextDue(ctx, kinds...)
+}
+
+// killed lets a runner work, as the only process on the store, until kill returns. Nothing that it does afterwards
+// reaches the store.
+func (q *fixture) killed(r queue.Runner, kill func()) {
+	store := &killable{Jobs: r.Jobs, Transactor: r.Tx}
+	r.Jobs, r.Tx, r.SingleProcess, r.Grace = store, store, true, 1
+	r.Failed = func(ctx context.Context, job storage.Job, err error) {
+		if !store.killed.Load() {
+			q.failed(ctx, job, err)
+		}
+	}
+	stop := q.start(r)
+	kill()
+	store.killed.Store(true)
+	go stop()
+}
+
+// A server that is killed again and again parks nothing within minutes: not the job that it works on each time, which is
+// done soon after the last kill.
+func TestServerThatIsKilledAgainAndAgain(t *testing.T) {
+	bubble(t, func(q *fixture) {
+		q.add(storage.Job{})
+		for range 200 {
+			q.killed(q.runner(lasting(time.Hour)), func() { time.Sleep(1500 * time.Millisecond) })
+		}
+		got := q.only()
+		if got.Parked || got.Failures != got.Interruptions || got.Interruptions < 5 || got.Interruptions > 10 {
+			t.Errorf("after 200 kills: %+v", got)
+		}
+		for i, at := range []time.Duration{0, 1500, 3000} { // no pause: a restart delays nothing
+			if diff := cmp.Diff(at*time.Millisecond, q.done[i]); diff != "" {
+				t.Errorf("attempt %d (-want +got):\n%s", i+1, diff)
+			}
+		}
+		r := q.runner(do)
+		r.SingleProcess = true
+		q.during(6*time.Minute, r)
+		if _, none := q.left(); !none {
+			t.Error("the job was not done")
+		}
+	})
+}
+
+// A job that kills its server each time is parked, at last, and leaves the server time for other jobs. A failed attempt
+// in between begins the count anew.
+func TestJobThatKillsItsServer(t *testing.T) {
+	bubble(t, func(q *fixture) {
+		q.add(storage.Job{})
+		called := make(chan struct{})
+		poison := q.runner(func(ctx context.Context, _ storage.Job) (time.Time, error) {
+			called <- struct{}{}
+			<-ctx.Done()
+			return time.Time{}, ctx.Err()
+		})
+		poison.Kinds[0].MaxAttempts = 400
+		for len(q.parked) == 0 && len(q.done) < 100 {
+			q.killed(poison, func() {
+				select {
+				case <-called:
+				case <-time.After(10 * time.Minute): // it was parked meanwhile
+				}
+			})
+		}
+		got := q.only()
+		if !got.Parked || got.Attempt != queue.MaxInterruptions || got.Failures != queue.MaxInterruptions || got.LastError != interrupted || got.LeasedUntil != (time.Time{}) {
+			t.Errorf("it became %+v", got)
+		}
+		if diff := cmp.Diff([]storage.Job{got.Job}, q.parked); diff != "" {
+			t.Errorf("reported as parked (-want +got):\n%s", diff)
+		}
+		if took := got.FailedAt.Sub(q.began); took < 50*time.Minute || took > 70*time.Minute {
+			t.Errorf("parked after %v", took)
+		}
+		if len(q.reported) != queue.MaxInterruptions {
+			t.Errorf("reported %v", q.reported)
+		}
+	})
+}
+
+// finishFails is a store in which no job can be finished.
+type finishFails struct {
+	storage.Jobs
+	err error
+}
+
+func (f finishFails) FinishAll(ctx context.Context, leases []storage.Lease) ([]bool, error) {
+	if len(leases) == 0 {
+		return nil, nil
+	}
+	return nil, f.err
+}
+
+// A job is parked, too, whose result cannot be stored, and whose handler does not heed its context for longer than its
+// lease lasts, whether or not there is room to claim it again meanwhile.
+func TestJobsWithoutAResultAreParked(t *testing.T) {
+	fault := errors.New("a fault")
+	heedless := func(ctx context.Context, _ storage.Job) (time.Time, error) {
+		time.Sleep(100 * time.Second) // time: virtual, as in all tests of the runner
+		return time.Time{}, ctx.Err()
+	}
+	for _, test := range []struct {
+		name    string
+		handler queue.Handler
+		finish  error
+		room    int
+		text    string
+		reports int
+	}{
+		{"its result cannot be stored", do, fault, 8, interrupted, 6}, // the error of the store, and the interruption
+		{"its handler goes on, and there is room", heedless, nil, 8, interrupted, 3},
+		{"its handler goes on, and there is none", heedless, nil, 1, "context deadline exceeded", 3},
+	} {
+		for _, single := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, single process %v", test.name, single), func(t *testing.T) {
+				bubble(t, func(q *fixture) {
+					q.add(storage.Job{})
+					r := q.runner(test.handler)
+					r.SingleProcess = single
+					r.Kinds[0].MaxAttempts, r.Kinds[0].Timeout, r.Kinds[0].Concurrency = 3, time.Minute, test.room
+					if test.finish != nil {
+						r.Jobs = finishFails{r.Jobs, test.finish}
+					}
+					q.during(time.Hour, r)
+					got := q.only()
+					if !got.Parked || got.Failures != 3 || got.Attempt != 3 || got.LastError != test.text {
+						t.Errorf("it became %+v", got)
+					}
+					if len(q.done) != 3 || len(q.reported) != test.reports || len(q.parked) != 1 {
+						t.Errorf("called at %v, reported %v, parked %v", q.done, q.reported, q.parked)
+					}
+				})
+			})
+		}
+	}
+}
