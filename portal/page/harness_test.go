@@ -107,7 +107,7 @@ func newFixture(t testing.TB, change ...func(*Config)) *fixture {
 	return f
 }
 
-// newInvitation returns a fixture with a process that nobody has opened: of Anna by her kennitala, of Jón, whose
+// newInvitation returns a fixture with a process whose links are not open: of Anna by her kennitala, of Jón, whose
 // link is for anyone, and of Vala, who reads.
 func newInvitation(t testing.TB, change ...func(*Config)) *fixture {
 	t.Helper()

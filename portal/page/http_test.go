@@ -78,7 +78,7 @@ func TestFormsBehindAProxy(t *testing.T) {
 	}
 }
 
-// A form from another site is refused, whoever has logged in with the browser.
+// A form from another site is refused, also with a session.
 func TestFormsOfOtherSites(t *testing.T) {
 	t.Parallel()
 	d := newInvitation(t)

@@ -153,7 +153,7 @@ func TestResultAfterTheLease(t *testing.T) {
 	})
 }
 
-// A login that a person cancels admits nobody, whatever the phone answers later.
+// A login that the person cancels does not complete, whatever the phone answers later.
 func TestCancelledLogin(t *testing.T) {
 	t.Parallel()
 	inTime(t, func(t *testing.T, d *fixture) {

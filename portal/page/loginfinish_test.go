@@ -151,7 +151,7 @@ func TestBrowserLogin(t *testing.T) {
 	b.follow(b.back(state, "annas")).says(t, 200, "place.asked.title")
 }
 
-// An answer that does not belong to the login in the same browser admits nobody.
+// An answer that does not belong to the login in the same browser is refused.
 func TestForeignAnswers(t *testing.T) {
 	t.Parallel()
 	for name, try := range map[string]func(d *fixture, b *browser, state string) (*browser, answer){

@@ -47,7 +47,7 @@ func TestOperatorCheck(t *testing.T) {
 		"a large logo":            {Operator{Logo: append(small[:len(small):len(small)], make([]byte, 32<<10)...)}, "bytes, more than 32768"},
 		"help by http":            {Operator{Contact: "http://sign.example"}, "neither"},
 		"help by script":          {Operator{Contact: "javascript:alert(1)"}, "neither"},
-		"help of nobody":          {Operator{Contact: "mailto:"}, "no address"},
+		"help without address":    {Operator{Contact: "mailto:"}, "no address"},
 		"help of a named address": {Operator{Contact: "mailto:Help%20%3Ca@b.is%3E"}, "no address"},
 		"help with a password":    {Operator{Contact: "https://a:b@sign.example"}, "neither"},
 		"help that is no URL":     {Operator{Contact: "https://[::1"}, "is no URL"},

@@ -78,10 +78,10 @@ func TestNamesWithFormattingCharacters(t *testing.T) {
 	for _, one := range []portal.ProcessView{v, another} {
 		s.update(one, func(p *portal.Process) { p.FileName = turned + p.FileName })
 	}
-	stranger, anna, vala := s.newBrowser(), s.browserOf(annas), s.browserOf(valas)
+	visitor, anna, vala := s.newBrowser(), s.browserOf(annas), s.browserOf(valas)
 	code := s.sign(another, 0, annas).location
 	for name, a := range map[string]answer{
-		"link": stranger.get(link), "link after a login": anna.get(link), "document": anna.get(of(v, 0)),
+		"link": visitor.get(link), "link after a login": anna.get(link), "document": anna.get(of(v, 0)),
 		"decline": anna.get(of(v, 0, "/decline")), "code": anna.get(code), "while another signs": vala.get(of(another, 2)),
 		"busy": s.browserOf(jons).get(of(another, 1)),
 	} {
