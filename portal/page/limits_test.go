@@ -66,8 +66,8 @@ func TestLimitsOfPersons(t *testing.T) {
 	})
 }
 
-// A person with a link who logs in as another does not lock the participant out, unless many phones ring. Redirects to the provider
-// remain possible then, up to a limit of their own.
+// A person with a link who logs in as another does not lock the participant out, unless many phones ring. Redirects to
+// the provider remain possible then, up to a limit of their own.
 func TestLimitsOfParticipants(t *testing.T) {
 	t.Parallel()
 	inTime(t, func(t *testing.T, d *fixture) {
