@@ -284,74 +284,76 @@ func (b *onceTest) want(t *testing.T, runs int) {
 	}
 }
 
+// onceInTime runs a subtest in a bubble.
+func onceInTime(t *testing.T, name string, test func(t *testing.T, b *onceTest)) {
+	t.Run(name, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { test(t, &onceTest{f: newFixture(t), takes: 2 * time.Second}) })
+	})
+}
+
+// The first request runs the action, and the others get its result.
 func TestOnce(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]func(t *testing.T, b *onceTest){
-		"requests during the action and soon after get its result": func(t *testing.T, b *onceTest) {
-			for range 3 {
-				go b.want(t, 1)
+	onceInTime(t, "requests during the action and soon after get its result", func(t *testing.T, b *onceTest) {
+		for range 3 {
+			go b.want(t, 1)
+		}
+		time.Sleep(b.takes + 2*oncePollInterval)
+		synctest.Wait()
+		if b.want(t, 1); b.allowed != 1 {
+			t.Error(b.allowed)
+		}
+		time.Sleep(onceResultTime)
+		b.want(t, 2)
+	})
+	onceInTime(t, "after a failure the next request runs it again", func(t *testing.T, b *onceTest) {
+		b.err = errors.New("failed")
+		go func() {
+			if _, err := b.once(t.Context()); err == nil {
+				t.Error("no error")
 			}
-			time.Sleep(b.takes + 2*oncePollInterval)
-			synctest.Wait()
-			if b.want(t, 1); b.allowed != 1 {
-				t.Error(b.allowed)
-			}
-			time.Sleep(onceResultTime)
-			b.want(t, 2)
-		},
-		"after a failure the next request runs it again": func(t *testing.T, b *onceTest) {
-			b.err = errors.New("failed")
-			go func() {
-				if _, err := b.once(t.Context()); err == nil {
-					t.Error("no error")
-				}
-			}()
-			time.Sleep(b.takes / 2)
-			start := time.Now()
-			b.want(t, 2)
-			if waited := time.Since(start); waited > 2*b.takes {
-				t.Error(waited)
-			}
-		},
-		"the action goes on when the first client hangs up": func(t *testing.T, b *onceTest) {
-			ctx, cancel := context.WithCancel(t.Context())
-			go b.once(ctx)
-			time.Sleep(b.takes / 2)
-			cancel()
-			b.want(t, 1)
-			time.Sleep(onceResultTime)
-			go b.once(t.Context())
-			time.Sleep(oncePollInterval)
-			waiting, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
-			if _, err := b.once(waiting); !errors.Is(err, context.DeadlineExceeded) {
-				t.Error(err)
-			}
-			time.Sleep(b.takes)
-		},
-		"a crash during the action delays it for a while": func(t *testing.T, b *onceTest) {
-			b.f.must(b.f.db.InTx(t.Context(), func(ctx context.Context) error {
-				return b.f.page.saveOnce(ctx, recordKey("test", "one"), onceRecord{}, onceLease)
-			}))
-			start := time.Now()
-			b.want(t, 1)
-			if waited := time.Since(start) - b.takes; waited < onceLease || waited > onceLease+time.Second {
-				t.Error(waited)
-			}
-		},
-		"what is not allowed is not run, and delays nothing": func(t *testing.T, b *onceTest) {
-			refuse := func(context.Context) error { return errRateLimited }
-			if _, err := b.f.page.once(t.Context(), recordKey("test", "one"), refuse, b.do); !errors.Is(err, errRateLimited) {
-				t.Error(err)
-			}
-			start := time.Now()
-			if b.want(t, 1); time.Since(start) != b.takes {
-				t.Error(time.Since(start))
-			}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { test(t, &onceTest{f: newFixture(t), takes: 2 * time.Second}) })
-		})
-	}
+		}()
+		time.Sleep(b.takes / 2)
+		start := time.Now()
+		b.want(t, 2)
+		if waited := time.Since(start); waited > 2*b.takes {
+			t.Error(waited)
+		}
+	})
+	onceInTime(t, "the action goes on when the first client hangs up", func(t *testing.T, b *onceTest) {
+		ctx, cancel := context.WithCancel(t.Context())
+		go b.once(ctx)
+		time.Sleep(b.takes / 2)
+		cancel()
+		b.want(t, 1)
+		time.Sleep(onceResultTime)
+		go b.once(t.Context())
+		time.Sleep(oncePollInterval)
+		waiting, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := b.once(waiting); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		time.Sleep(b.takes)
+	})
+	onceInTime(t, "a crash during the action delays it for a while", func(t *testing.T, b *onceTest) {
+		b.f.must(b.f.db.InTx(t.Context(), func(ctx context.Context) error {
+			return b.f.page.saveOnce(ctx, recordKey("test", "one"), onceRecord{}, onceLease)
+		}))
+		start := time.Now()
+		b.want(t, 1)
+		if waited := time.Since(start) - b.takes; waited < onceLease || waited > onceLease+time.Second {
+			t.Error(waited)
+		}
+	})
+	onceInTime(t, "what is not allowed is not run, and delays nothing", func(t *testing.T, b *onceTest) {
+		refuse := func(context.Context) error { return errRateLimited }
+		if _, err := b.f.page.once(t.Context(), recordKey("test", "one"), refuse, b.do); !errors.Is(err, errRateLimited) {
+			t.Error(err)
+		}
+		start := time.Now()
+		if b.want(t, 1); time.Since(start) != b.takes {
+			t.Error(time.Since(start))
+		}
+	})
 }
