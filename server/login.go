@@ -30,31 +30,31 @@ type OpenIDLogin struct {
 
 var _ page.Login = OpenIDLogin{}
 
-// methodOf maps a way to log in on a phone to the signing method on the same device.
-var methodOf = map[page.Way]idp.Method{page.App: idp.App, page.SIM: idp.SIM}
+// methodOf maps a login method on a phone to the signing method on the same device.
+var methodOf = map[page.LoginMethod]idp.Method{page.App: idp.App, page.SIM: idp.SIM}
 
-// Ways implements [page.Login].
-func (l OpenIDLogin) Ways() []page.Way {
+// Methods implements [page.Login].
+func (l OpenIDLogin) Methods() []page.LoginMethod {
 	if len(l.Phones) == 0 {
-		return []page.Way{page.Browser}
+		return []page.LoginMethod{page.Browser}
 	}
-	return []page.Way{page.App, page.SIM, page.Browser}
+	return []page.LoginMethod{page.App, page.SIM, page.Browser}
 }
 
 // Begin implements [page.Login].
-func (l OpenIDLogin) Begin(ctx context.Context, way page.Way, hint string) (page.LoginState, error) {
-	if way == page.Browser {
+func (l OpenIDLogin) Begin(ctx context.Context, method page.LoginMethod, hint string) (page.LoginState, error) {
+	if method == page.Browser {
 		return l.beginBrowser(ctx)
 	}
-	phone := l.Phones[methodOf[way]]
+	phone := l.Phones[methodOf[method]]
 	if phone == nil {
-		return page.LoginState{}, fmt.Errorf("no login by %q is configured", way)
+		return page.LoginState{}, fmt.Errorf("no login by %q is configured", method)
 	}
 	s, err := phone.Begin(ctx, hint)
 	if err != nil {
 		return page.LoginState{}, l.pageError(err)
 	}
-	return phoneState(way, s)
+	return phoneState(method, s)
 }
 
 func (l OpenIDLogin) beginBrowser(ctx context.Context) (page.LoginState, error) {
@@ -62,31 +62,31 @@ func (l OpenIDLogin) beginBrowser(ctx context.Context) (page.LoginState, error) 
 	if err != nil {
 		return page.LoginState{}, l.pageError(err)
 	}
-	kept, err := json.Marshal(s)
-	return page.LoginState{Way: page.Browser, Redirect: address, Expires: s.Expires, Provider: kept}, err
+	encoded, err := json.Marshal(s)
+	return page.LoginState{Method: page.Browser, Redirect: address, Expires: s.Expires, Provider: encoded}, err
 }
 
 // phoneState returns the state of a login on a phone in the form that the page stores.
-func phoneState(way page.Way, s login.PhoneState) (page.LoginState, error) {
-	kept, err := json.Marshal(s)
-	return page.LoginState{Way: way, Code: s.Code, Interval: s.Interval, Expires: s.Expires, Provider: kept}, err
+func phoneState(method page.LoginMethod, s login.PhoneState) (page.LoginState, error) {
+	encoded, err := json.Marshal(s)
+	return page.LoginState{Method: method, Code: s.Code, Interval: s.Interval, Expires: s.Expires, Provider: encoded}, err
 }
 
 // Poll implements [page.Login].
-func (l OpenIDLogin) Poll(ctx context.Context, kept page.LoginState) (page.LoginState, *portal.Person, error) {
-	phone := l.Phones[methodOf[kept.Way]]
+func (l OpenIDLogin) Poll(ctx context.Context, state page.LoginState) (page.LoginState, *portal.Person, error) {
+	phone := l.Phones[methodOf[state.Method]]
 	if phone == nil { // the configuration has changed since the login began
-		return kept, nil, page.ErrRefusedLogin
+		return state, nil, page.ErrRefusedLogin
 	}
 	var s login.PhoneState
-	if err := json.Unmarshal(kept.Provider, &s); err != nil {
-		return kept, nil, fmt.Errorf("reading the state of a login: %w", err)
+	if err := json.Unmarshal(state.Provider, &s); err != nil {
+		return state, nil, fmt.Errorf("reading the state of a login: %w", err)
 	}
 	s, identity, err := phone.Poll(ctx, s)
-	next, stateErr := phoneState(kept.Way, s)
+	next, stateErr := phoneState(state.Method, s)
 	switch {
 	case stateErr != nil:
-		return kept, nil, stateErr
+		return state, nil, stateErr
 	case err != nil:
 		return next, nil, l.pageError(err)
 	case identity == nil:
@@ -96,9 +96,9 @@ func (l OpenIDLogin) Poll(ctx context.Context, kept page.LoginState) (page.Login
 }
 
 // Finish implements [page.Login].
-func (l OpenIDLogin) Finish(ctx context.Context, kept page.LoginState, query url.Values) (portal.Person, error) {
+func (l OpenIDLogin) Finish(ctx context.Context, state page.LoginState, query url.Values) (portal.Person, error) {
 	var s login.BrowserState
-	if err := json.Unmarshal(kept.Provider, &s); err != nil {
+	if err := json.Unmarshal(state.Provider, &s); err != nil {
 		return portal.Person{}, fmt.Errorf("reading the state of a login: %w", err)
 	}
 	identity, err := l.Browser.Finish(ctx, s, query)

@@ -34,43 +34,43 @@ func newTrialLogin(baseURL string) trialLogin {
 	return trialLogin{simulated.NewLogin(simulated.LoginOptions{Delay: trialDelay, Name: simulated.Name}), baseURL}
 }
 
-// Ways implements [page.Login].
-func (trialLogin) Ways() []page.Way { return []page.Way{page.App, page.SIM, page.Browser} }
+// Methods implements [page.Login].
+func (trialLogin) Methods() []page.LoginMethod { return []page.LoginMethod{page.App, page.SIM, page.Browser} }
 
 // Begin implements [page.Login].
-func (l trialLogin) Begin(ctx context.Context, way page.Way, hint string) (page.LoginState, error) {
-	if way == page.Browser {
+func (l trialLogin) Begin(ctx context.Context, method page.LoginMethod, hint string) (page.LoginState, error) {
+	if method == page.Browser {
 		state := rand.Text()
 		redirect := l.baseURL + trialLoginPath + "?" + url.Values{"state": {state}}.Encode()
-		return page.LoginState{Way: way, Redirect: redirect, Expires: time.Now().UTC().Add(simulated.LoginExpiry), Provider: []byte(state)}, nil
+		return page.LoginState{Method: method, Redirect: redirect, Expires: time.Now().UTC().Add(simulated.LoginExpiry), Provider: []byte(state)}, nil
 	}
-	s, err := l.login.Begin(ctx, idp.Person{Method: methodOf[way], Kennitala: hint, Phone: hint})
+	s, err := l.login.Begin(ctx, idp.Person{Method: methodOf[method], Kennitala: hint, Phone: hint})
 	if err != nil {
 		return page.LoginState{}, trialError(err)
 	}
-	kept, err := json.Marshal(s)
-	return page.LoginState{Way: way, Code: s.Code, Interval: time.Second, Expires: s.Expires, Provider: kept}, err
+	encoded, err := json.Marshal(s)
+	return page.LoginState{Method: method, Code: s.Code, Interval: time.Second, Expires: s.Expires, Provider: encoded}, err
 }
 
 // Poll implements [page.Login].
-func (l trialLogin) Poll(ctx context.Context, kept page.LoginState) (page.LoginState, *portal.Person, error) {
+func (l trialLogin) Poll(ctx context.Context, state page.LoginState) (page.LoginState, *portal.Person, error) {
 	var s simulated.LoginState
-	if err := json.Unmarshal(kept.Provider, &s); err != nil {
-		return kept, nil, fmt.Errorf("reading the state of a login: %w", err)
+	if err := json.Unmarshal(state.Provider, &s); err != nil {
+		return state, nil, fmt.Errorf("reading the state of a login: %w", err)
 	}
 	who, err := l.login.Poll(ctx, s)
 	if err != nil || who == nil {
-		return kept, nil, trialError(err)
+		return state, nil, trialError(err)
 	}
-	return kept, &portal.Person{Name: who.Name, Kennitala: who.Kennitala}, nil
+	return state, &portal.Person{Name: who.Name, Kennitala: who.Kennitala}, nil
 }
 
 // Finish implements [page.Login].
-func (l trialLogin) Finish(_ context.Context, kept page.LoginState, query url.Values) (portal.Person, error) {
+func (l trialLogin) Finish(_ context.Context, state page.LoginState, query url.Values) (portal.Person, error) {
 	switch {
-	case subtle.ConstantTimeCompare([]byte(query.Get("state")), kept.Provider) != 1:
+	case subtle.ConstantTimeCompare([]byte(query.Get("state")), state.Provider) != 1:
 		return portal.Person{}, page.ErrForeignAnswer
-	case time.Now().After(kept.Expires):
+	case time.Now().After(state.Expires):
 		return portal.Person{}, page.ErrTimeout
 	case query.Has("error"):
 		return portal.Person{}, page.ErrCancelled
