@@ -35,7 +35,9 @@ func newTrialLogin(baseURL string) trialLogin {
 }
 
 // Methods implements [page.Login].
-func (trialLogin) Methods() []page.LoginMethod { return []page.LoginMethod{page.App, page.SIM, page.Browser} }
+func (trialLogin) Methods() []page.LoginMethod {
+	return []page.LoginMethod{page.App, page.SIM, page.Browser}
+}
 
 // Begin implements [page.Login].
 func (l trialLogin) Begin(ctx context.Context, method page.LoginMethod, hint string) (page.LoginState, error) {
