@@ -39,8 +39,9 @@ const (
 )
 
 // Compact writes a new file that has the records and nothing else: no free space, and no bytes of deleted records.
-// The new file takes the old one's place, and gets its owner, group and permissions. Compact returns the sizes of
-// the file in bytes, before and after. Transactions wait meanwhile, and reads do not.
+// The new file takes the old one's place, and gets its owner, group and permissions. If this process may not give it
+// that owner or group, Compact returns an error before it copies anything. Compact returns the sizes of the file in
+// bytes, before and after. Transactions wait meanwhile, and reads do not.
 //
 // The new file takes the old one's place after it is flushed, so that a crash leaves one or the other. If its new
 // name cannot be flushed then, Compact returns the sizes and an error, and the store uses the new file. Each
@@ -74,7 +75,8 @@ func (db *DB) compact() (before, after int64, err error) {
 }
 
 // writeCompact writes the records to a new file and flushes it. At no time may more people read or write the new
-// file than the old one.
+// file than the old one. The file gets its owner first, because copying takes long, and is for nothing if the owner
+// cannot be the old one's.
 func (db *DB) writeCompact(path string, old fs.FileInfo) (size int64, err error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
@@ -84,6 +86,9 @@ func (db *DB) writeCompact(path string, old fs.FileInfo) (size int64, err error)
 		return 0, err
 	}
 	defer file.Close() // again, unless something fails
+	if err := setOwner(file, old, old.Mode().Perm()); err != nil {
+		return 0, err
+	}
 	to, err := openBolt(path, copySettings)
 	if err != nil {
 		return 0, err
@@ -92,7 +97,7 @@ func (db *DB) writeCompact(path string, old fs.FileInfo) (size int64, err error)
 	if err := errors.Join(err, to.Close()); err != nil {
 		return 0, err
 	}
-	return size, errors.Join(file.Truncate(size), setOwner(file, old, old.Mode().Perm()), file.Sync(), file.Close())
+	return size, errors.Join(file.Truncate(size), file.Chmod(old.Mode().Perm()), file.Sync(), file.Close())
 }
 
 // copySettings are those of a file that is written at once, and flushed at the end.
