@@ -47,7 +47,7 @@ func (db *DB) backUp(ctx context.Context, w io.Writer) error {
 	}
 	defer records.Close()
 	os.Remove(temporary.Name()) // a crash leaves nothing; some systems only remove what is closed
-	size, err := db.snapshot(records)
+	size, err := db.snapshot(ctx, records)
 	if err != nil {
 		return err
 	}
@@ -63,10 +63,10 @@ func (db *DB) backUp(ctx context.Context, w io.Writer) error {
 
 // snapshot copies the records to another file. Compact may close the file that it was about to
 // read.
-func (db *DB) snapshot(to *boltFile) (size int64, err error) {
+func (db *DB) snapshot(ctx context.Context, to *boltFile) (size int64, err error) {
 	for {
 		file := db.file.Load()
-		size, err = copyRecords(to, file)
+		size, err = copyRecords(ctx, to, file)
 		if !errors.Is(err, bolterrors.ErrDatabaseNotOpen) || db.file.Load() == file {
 			return size, err
 		}
@@ -82,18 +82,29 @@ type archive struct {
 
 // add adds a file with the first bytes of its content.
 func (a archive) add(name string, size int64, content io.Reader) error {
-	if err := a.ctx.Err(); err != nil {
-		return err
-	}
 	err := a.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: a.at})
 	if err != nil {
 		return err
 	}
-	n, err := io.CopyN(a, content, size)
+	n, err := io.CopyN(a, untilEnded{a.ctx, content}, size)
 	if err == io.EOF {
 		err = fmt.Errorf("%w: %s has %d bytes of %d", ErrDamaged, name, n, size)
 	}
 	return err
+}
+
+// untilEnded is a reader that returns the error of a context when it has ended.
+type untilEnded struct {
+	ctx context.Context
+	io.Reader
+}
+
+// Read implements [io.Reader].
+func (r untilEnded) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
 }
 
 // addDocuments adds the folder, with the documents that have a record.

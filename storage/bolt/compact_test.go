@@ -5,9 +5,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -197,6 +200,85 @@ func TestOpenWaitsForACompaction(t *testing.T) {
 		drop(t, db, "key")
 		db.Close()
 	}
+}
+
+// countdown is a context that ends when its error was asked for so many times.
+type countdown struct {
+	context.Context
+	left int
+}
+
+// Err implements [context.Context].
+func (c *countdown) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A compaction or a backup whose context ends at any moment leaves the store as it was, and no other file.
+func TestCompactAndBackupEndWithTheirContext(t *testing.T) {
+	folder := t.TempDir()
+	db := openIn(t, folder)
+	ref := stored(t, db, strings.Repeat("a document. ", 1000))
+	for i := range 12 { // each of which takes a transaction to copy
+		put(t, db, fmt.Sprint("kept ", i), bytes.Repeat([]byte{byte(i)}, 2<<20))
+	}
+	before := names(t, folder)
+	for name, work := range map[string]func(context.Context) error{
+		"compact": func(ctx context.Context) error { _, _, err := db.Compact(ctx); return err },
+		"backup":  func(ctx context.Context) error { return db.Backup(ctx, io.Discard) },
+	} {
+		const many = 1 << 30
+		whole := &countdown{t.Context(), many}
+		if err := work(whole); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		asked := many - whole.left
+		if asked < 50 { // about 40 pages, 12 steps and some 30 other tables
+			t.Errorf("%s: the context was looked at %d times", name, asked)
+		}
+		unchanged, err := os.Stat(filepath.Join(folder, "store.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for after := 0; after < asked; after += 1 + asked/20 {
+			if err := work(&countdown{t.Context(), after}); !errors.Is(err, context.Canceled) || errors.Is(err, bolt.ErrDamaged) {
+				t.Errorf("%s, ended after %d of %d: %v", name, after, asked, err)
+			}
+			if left := names(t, folder); !slices.Equal(left, before) {
+				t.Errorf("%s, ended after %d of %d: the files are %v, and were %v", name, after, asked, left, before)
+			}
+			if file, err := os.Stat(filepath.Join(folder, "store.db")); err != nil || !os.SameFile(file, unchanged) {
+				t.Errorf("%s, ended after %d of %d: the store has another file, %v", name, after, asked, err)
+			}
+			put(t, db, fmt.Sprint("later ", name, after), []byte("value"))
+		}
+	}
+	db.Close()
+	db = openIn(t, folder)
+	for i := range 12 {
+		if r, err := db.Pages().Record(t.Context(), []byte(fmt.Sprint("kept ", i))); err != nil || !bytes.Equal(r.Value, bytes.Repeat([]byte{byte(i)}, 2<<20)) {
+			t.Errorf("record %d: %d bytes, %v", i, len(r.Value), err)
+		}
+	}
+	if _, err := db.Pages().Record(t.Context(), []byte("later compact0")); err != nil {
+		t.Errorf("what was stored after a compaction that ended: %v", err)
+	}
+	readDocument(t, db, ref.ID)
+}
+
+// names returns the names of the files in a folder.
+func names(t *testing.T, folder string) (list []string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		list = append(list, entry.Name())
+	}
+	return list
 }
 
 // put stores a record.

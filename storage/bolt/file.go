@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -136,7 +137,7 @@ func (db *DB) inspect(opens func(tx *bbolt.Tx, version int) bool) (version int, 
 	defer file.Close()
 	err = guarded(func() error {
 		return file.View(func(tx *bbolt.Tx) error {
-			c, err := newPageCheck(tx, file)
+			c, err := newPageCheck(context.Background(), tx, file)
 			if err != nil {
 				return err
 			}
@@ -147,7 +148,7 @@ func (db *DB) inspect(opens func(tx *bbolt.Tx, version int) bool) (version int, 
 			if version, err = versionOf(tx); err != nil || !opens(tx, version) {
 				return err
 			}
-			if c, err = newPageCheck(tx, file); err != nil {
+			if c, err = newPageCheck(context.Background(), tx, file); err != nil {
 				return err
 			}
 			if err := c.root(tx); err != nil {

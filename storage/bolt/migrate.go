@@ -114,7 +114,8 @@ func isUncompacted(tx *bbolt.Tx) bool { return metaBucket.get(tx).Get([]byte(unc
 
 // compactMigrated compacts the file, if its documents became files.
 func (db *DB) compactMigrated() error {
-	if err := db.lock(context.Background()); err != nil {
+	ctx := context.Background()
+	if err := db.lock(ctx); err != nil {
 		return err
 	}
 	defer db.unlock()
@@ -126,7 +127,7 @@ func (db *DB) compactMigrated() error {
 	if err != nil || !uncompacted {
 		return err
 	}
-	if _, _, err = db.compact(); err != nil && !db.unflushed {
+	if _, _, err = db.compact(ctx); err != nil && !db.unflushed {
 		err = fmt.Errorf("%w: bytes of its documents, and of deleted ones, are still in it: %w", ErrNotCompacted, translate(err))
 	}
 	return err
