@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -19,10 +21,9 @@ import (
 // file with the store's file, compacted, and its folder of documents. Where the archive is
 // extracted is a store that [Open] opens. What was deleted before is not in it.
 //
-// The records are copied first, to a file without a name beside the store's. The files of
-// documents that are deleted while the archive is written stay until the end, and take space on
-// the disk until then: w should not be slow. If there are more than some thousand of them, the
-// next Sweep removes the rest.
+// The records are copied first, to a temporary file beside the store's, which Open removes if a crash left it. The
+// files of documents that are deleted while the archive is written stay until the end, and take space on the disk
+// until then: w should not be slow. If there are more than some thousand of them, the next Sweep removes the rest.
 // Errors of w are returned wrapped.
 func (db *DB) Backup(ctx context.Context, w io.Writer) error {
 	if err := db.backUp(ctx, w); err != nil {
@@ -31,11 +32,23 @@ func (db *DB) Backup(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
+// backupSuffix ends the names of the temporary files of Backup, which are the name of the store's file, a point, a
+// number, and this.
+const backupSuffix = ".tmp"
+
+// isBackupSuffix reports whether the name of the store's file with that suffix is one of a temporary file of Backup.
+func isBackupSuffix(suffix string) bool {
+	number, hasSuffix := strings.CutSuffix(suffix, backupSuffix)
+	number, hasPoint := strings.CutPrefix(number, ".")
+	_, err := strconv.ParseUint(number, 10, 64)
+	return hasSuffix && hasPoint && err == nil
+}
+
 func (db *DB) backUp(ctx context.Context, w io.Writer) error {
 	release := db.folder.hold()
 	defer release()
 	name := filepath.Base(db.path)
-	temporary, err := os.CreateTemp(filepath.Dir(db.path), name+".*.tmp")
+	temporary, err := os.CreateTemp(filepath.Dir(db.path), name+".*"+backupSuffix)
 	if err != nil {
 		return err
 	}
@@ -46,7 +59,6 @@ func (db *DB) backUp(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	defer records.Close()
-	os.Remove(temporary.Name()) // a crash leaves nothing; some systems only remove what is closed
 	size, err := db.snapshot(ctx, records)
 	if err != nil {
 		return err

@@ -159,16 +159,46 @@ func TestACompactionWhoseNameIsNotFlushed(t *testing.T) {
 	}
 }
 
-// A file that was left by a compaction that a crash ended is gone when the store is opened again.
-func TestACompactionThatBrokeOff(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "store.db")
-	open(t, path).Close()
-	if err := os.WriteFile(path+".compact", []byte("what a crash left"), 0o600); err != nil {
-		t.Fatal(err)
+// Files that were left by compactions and backups that a crash ended are gone when the store is opened again, and no
+// others.
+func TestWhatACrashLeftIsRemoved(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, path := range []string{"store.db", filepath.Join(t.TempDir(), "[a-z]*.db")} {
+		folder, name := filepath.Split(path)
+		open(t, path).Close()
+		for _, suffix := range []string{".compact", ".123456789.tmp", ".18446744073709551615.tmp", ".old.tmp", ".12.old.tmp", ".tmp", "..tmp", "1.tmp"} {
+			if err := os.WriteFile(path+suffix, []byte("what a crash left"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		open(t, path)
+		want := []string{name, name + "..tmp", name + ".12.old.tmp", name + ".documents", name + ".old.tmp", name + ".tmp", name + "1.tmp"}
+		if left := names(t, cmp.Or(folder, ".")); !slices.Equal(left, want) {
+			t.Errorf("left are %v, want %v", left, want)
+		}
 	}
-	open(t, path)
-	if _, err := os.Stat(path + ".compact"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("it is still there: %v", err)
+}
+
+// Open removes the temporary file of a backup that was cut off by the end of the process.
+func TestABackupThatACrashEnded(t *testing.T) {
+	folder, crashed := t.TempDir(), t.TempDir()
+	db := openIn(t, folder)
+	put(t, db, "key", nil)
+	temporary := 0
+	err := db.Backup(t.Context(), &pausing{Writer: io.Discard, still: func() {
+		if err := os.CopyFS(crashed, os.DirFS(folder)); err != nil {
+			t.Error(err)
+		}
+		temporary = len(names(t, crashed)) - 2
+	}})
+	if err != nil || temporary != 1 {
+		t.Errorf("Backup: %v, with %d temporary files", err, temporary)
+	}
+	openIn(t, crashed)
+	for _, folder := range []string{folder, crashed} {
+		if left := names(t, folder); !slices.Equal(left, []string{"store.db", "store.db.documents"}) {
+			t.Errorf("left are %v", left)
+		}
 	}
 }
 

@@ -1,14 +1,17 @@
 package bolt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"go.etcd.io/bbolt"
@@ -33,12 +36,41 @@ type boltFile struct {
 	raw *os.File
 }
 
+// openTries is how often openBolt opens a file that was replaced before it had the lock.
+const openTries = 3
+
 // openBolt opens a file with bbolt, and takes its lock. If another process replaced the file, because it compacted
 // the store while openBolt waited for the lock, openBolt opens the new file.
 func openBolt(path string, options bbolt.Options) (*boltFile, error) {
-	file := &boltFile{}
+	for range openTries {
+		file, err := openOnce(path, options)
+		if err != nil {
+			return nil, err
+		}
+		opened, err := file.raw.Stat()
+		if err == nil {
+			var current fs.FileInfo
+			if current, err = os.Stat(path); err == nil && os.SameFile(opened, current) {
+				return file, nil
+			}
+		}
+		file.Close()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("%s is another file each time after it was opened: "+
+		"either other processes replace it, or its file system gives files no identity that stays, as some network file systems do", path)
+}
+
+// openOnce opens the file that has that name now.
+func openOnce(path string, options bbolt.Options) (*boltFile, error) {
+	file, open := &boltFile{}, options.OpenFile
+	if open == nil {
+		open = os.OpenFile
+	}
 	options.OpenFile = func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
-		file.raw, err = os.OpenFile(name, flag, mode)
+		file.raw, err = open(name, flag, mode)
 		return file.raw, err
 	}
 	err := guarded(func() (err error) {
@@ -49,18 +81,7 @@ func openBolt(path string, options bbolt.Options) (*boltFile, error) {
 		file.raw.Close() // nil is fine
 		return nil, openError(err)
 	}
-	opened, err := file.raw.Stat()
-	if err == nil {
-		var current fs.FileInfo
-		if current, err = os.Stat(path); err == nil && os.SameFile(opened, current) {
-			return file, nil
-		}
-	}
-	file.Close()
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	return openBolt(path, options)
+	return file, nil
 }
 
 // openError returns the error for one with which bbolt did not open a file. An error that is neither about the
@@ -85,10 +106,28 @@ func (db *DB) openFile() error {
 		return err
 	}
 	db.file.Store(file)
-	if err := os.Remove(db.path + compactSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := db.removeLeftovers(); err != nil {
 		return err
 	}
 	return db.opts.syncParent(db.path)
+}
+
+// removeLeftovers removes the temporary files of a compaction and of backups that a crash ended. The store is locked, so
+// that no process uses them.
+func (db *DB) removeLeftovers() error {
+	folder, name := filepath.Split(db.path)
+	entries, err := os.ReadDir(cmp.Or(folder, "."))
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if suffix, ours := strings.CutPrefix(entry.Name(), name); ours && (suffix == compactSuffix || isBackupSuffix(suffix)) {
+			if err := os.Remove(filepath.Join(folder, entry.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // settings are those of a file in which the store is used.
