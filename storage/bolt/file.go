@@ -18,13 +18,16 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 )
 
+// errPanic is within the errors of guarded that were panics.
+var errPanic = errors.New("reading or writing a page panicked")
+
 // guarded calls f, and returns a panic of it as an error: bbolt panics when pages contradict
 // each other, and reading behind the end of a truncated file is a fault of memory.
 func guarded(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if found := recover(); found != nil {
-			err = fmt.Errorf("%w: %v", ErrDamaged, found)
+			err = fmt.Errorf("%w: %w: %v", ErrDamaged, errPanic, found)
 		}
 	}()
 	return f()
@@ -204,11 +207,9 @@ func (db *DB) inspect(opens func(tx *bbolt.Tx, version int) bool) (version int, 
 
 // version returns the version of the store in the open file; 0: it is new.
 func (db *DB) version() (version int, err error) {
-	err = guarded(func() error {
-		return db.view(func(tx *bbolt.Tx) error {
-			version, err = versionOf(tx)
-			return err
-		})
+	err = db.view(func(tx *bbolt.Tx) error {
+		version, err = versionOf(tx)
+		return err
 	})
 	return version, err
 }

@@ -163,19 +163,6 @@ func TestCompactOfAnotherUsersFile(t *testing.T) {
 	}
 }
 
-// overwrite writes the content of a file that is in use.
-func overwrite(t *testing.T, path string, content []byte) {
-	t.Helper()
-	file, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err == nil {
-		_, err = file.WriteAt(content, 0)
-		err = errors.Join(err, file.Close())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // A server that does not run as root migrates a store to a folder of root's that it may write in, such as a volume. The
 // folder stays root's.
 func TestMigrateToAnotherUsersFolder(t *testing.T) {

@@ -18,6 +18,16 @@ import (
 //
 // The check reads each page at most once, so that it ends for all files. It reads headers and keys, and no values.
 //
+// Pages that are damaged after the store was opened are checked only by a compaction and a backup. Otherwise bbolt reads
+// them as they are, and a panic within a call is an error (see guarded), also in a transaction. What ends the process,
+// or holds up the store until it is opened again, and then is found by the check:
+//
+//   - a page that refers to itself or to one above it: there is no way to end a loop in bbolt, and a stack that overflows
+//     ends the process
+//   - damage to both of the first two pages: bbolt keeps its lock when it panics as a transaction begins
+//   - damage that bbolt finds when it lists the free pages after a commit failed, as on a full disk: it panics in a
+//     goroutine of its own
+//
 // A file is a sequence of pages of one size. A page begins with a header of 16 bytes: its ID (8 bytes), its type
 // (2), the number of its elements (2), and how many pages more it takes (4). Then come its elements, 16 bytes
 // each, and then their keys and values, one after the other. Numbers are in the order of bytes of the machine.
