@@ -76,8 +76,8 @@ func (db *DB) compact(ctx context.Context) (before, after int64, err error) {
 }
 
 // writeCompact writes the records to a new file and flushes it. At no time may more people read or write the new
-// file than the old one. The file gets its owner first, because copying takes long, and is for nothing if the owner
-// cannot be the old one's.
+// file than the old one. The file gets its owner first: if this process may not give it that owner, it need not copy
+// gigabytes to find out.
 func (db *DB) writeCompact(ctx context.Context, path string, old fs.FileInfo) (size int64, err error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err

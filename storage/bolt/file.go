@@ -18,7 +18,7 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 )
 
-// errPanic is within the errors of guarded that were panics.
+// errPanic is wrapped by the errors of guarded that stand for a panic.
 var errPanic = errors.New("reading or writing a page panicked")
 
 // guarded calls f, and returns a panic of it as an error: bbolt panics when pages contradict
@@ -63,7 +63,7 @@ func openBolt(path string, options bbolt.Options) (*boltFile, error) {
 		}
 	}
 	return nil, fmt.Errorf("%s is another file each time after it was opened: "+
-		"either other processes replace it, or its file system gives files no identity that stays, as some network file systems do", path)
+		"other processes replace it, or it is on a file system that does not give a file the same number each time", path)
 }
 
 // openOnce opens the file that has that name now.
