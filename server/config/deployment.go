@@ -68,7 +68,7 @@ func (c *Config) Open(ctx context.Context, log *slog.Logger, compile func(ctx co
 	openStore := func(ctx context.Context) (DB, error) {
 		from, to, err := c.Store.Migrate(ctx)
 		if errors.Is(err, bolt.ErrNotCompacted) {
-			log.Warn("compacting the store failed: the next start tries again", "error", err)
+			log.Warn("store file not compacted: each start tries again", "error", err)
 		} else if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -19,10 +21,9 @@ import (
 // file with the store's file, compacted, and its folder of documents. Where the archive is
 // extracted is a store that [Open] opens. What was deleted before is not in it.
 //
-// The records are copied first, to a file without a name beside the store's. The files of
-// documents that are deleted while the archive is written stay until the end, and take space on
-// the disk until then: w should not be slow. If there are more than some thousand of them, the
-// next Sweep removes the rest.
+// The records are copied first, to a temporary file beside the store's, which Open removes if a crash left it. The
+// files of documents that are deleted while the archive is written stay until the end, and take space on the disk
+// until then: w should not be slow. If there are more than some thousand of them, the next Sweep removes the rest.
 // Errors of w are returned wrapped.
 func (db *DB) Backup(ctx context.Context, w io.Writer) error {
 	if err := db.backUp(ctx, w); err != nil {
@@ -31,11 +32,23 @@ func (db *DB) Backup(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
+// backupSuffix ends the names of the temporary files of Backup, which are the name of the store's file, a point, a
+// number, and this.
+const backupSuffix = ".tmp"
+
+// isBackupSuffix reports whether the name of the store's file with that suffix is one of a temporary file of Backup.
+func isBackupSuffix(suffix string) bool {
+	number, hasSuffix := strings.CutSuffix(suffix, backupSuffix)
+	number, hasPoint := strings.CutPrefix(number, ".")
+	_, err := strconv.ParseUint(number, 10, 64)
+	return hasSuffix && hasPoint && err == nil
+}
+
 func (db *DB) backUp(ctx context.Context, w io.Writer) error {
 	release := db.folder.hold()
 	defer release()
 	name := filepath.Base(db.path)
-	temporary, err := os.CreateTemp(filepath.Dir(db.path), name+".*.tmp")
+	temporary, err := os.CreateTemp(filepath.Dir(db.path), name+".*"+backupSuffix)
 	if err != nil {
 		return err
 	}
@@ -46,8 +59,7 @@ func (db *DB) backUp(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	defer records.Close()
-	os.Remove(temporary.Name()) // a crash leaves nothing; some systems only remove what is closed
-	size, err := db.snapshot(records)
+	size, err := db.snapshot(ctx, records)
 	if err != nil {
 		return err
 	}
@@ -63,10 +75,10 @@ func (db *DB) backUp(ctx context.Context, w io.Writer) error {
 
 // snapshot copies the records to another file. Compact may close the file that it was about to
 // read.
-func (db *DB) snapshot(to *boltFile) (size int64, err error) {
+func (db *DB) snapshot(ctx context.Context, to *boltFile) (size int64, err error) {
 	for {
 		file := db.file.Load()
-		size, err = copyRecords(to, file)
+		size, err = copyRecords(ctx, to, file)
 		if !errors.Is(err, bolterrors.ErrDatabaseNotOpen) || db.file.Load() == file {
 			return size, err
 		}
@@ -82,18 +94,29 @@ type archive struct {
 
 // add adds a file with the first bytes of its content.
 func (a archive) add(name string, size int64, content io.Reader) error {
-	if err := a.ctx.Err(); err != nil {
-		return err
-	}
 	err := a.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: a.at})
 	if err != nil {
 		return err
 	}
-	n, err := io.CopyN(a, content, size)
+	n, err := io.CopyN(a, untilEnded{a.ctx, content}, size)
 	if err == io.EOF {
 		err = fmt.Errorf("%w: %s has %d bytes of %d", ErrDamaged, name, n, size)
 	}
 	return err
+}
+
+// untilEnded is a reader that returns the error of a context when it has ended.
+type untilEnded struct {
+	ctx context.Context
+	io.Reader
+}
+
+// Read implements [io.Reader].
+func (r untilEnded) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
 }
 
 // addDocuments adds the folder, with the documents that have a record.

@@ -31,7 +31,7 @@
 // The file of records uses the space of deleted records again and does not become shorter:
 // see [DB.FileSize] and [DB.Compact]. [Open] reads all pages in use, one to two seconds for each
 // gigabyte of records: it checks them, and finds the free ones, of which no list is stored.
-// Damage that the check finds is [ErrDamaged]; values have no checksums.
+// Damage that the check finds is [ErrDamaged], and so is most of what bbolt finds later; values have no checksums.
 //
 // When the disk is full, transactions and Create return storage.ErrFull and store nothing. They
 // succeed again when there is space.

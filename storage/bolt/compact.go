@@ -39,8 +39,10 @@ const (
 )
 
 // Compact writes a new file that has the records and nothing else: no free space, and no bytes of deleted records.
-// The new file takes the old one's place, and gets its owner, group and permissions. Compact returns the sizes of
-// the file in bytes, before and after. Transactions wait meanwhile, and reads do not.
+// The new file takes the old one's place, and gets its owner, group and permissions. If this process may not give it
+// that owner or group, Compact returns an error before it copies anything. Compact returns the sizes of the file in
+// bytes, before and after. Transactions wait meanwhile, and reads do not. If ctx ends before the records are copied, the
+// store goes on with the old file.
 //
 // The new file takes the old one's place after it is flushed, so that a crash leaves one or the other. If its new
 // name cannot be flushed then, Compact returns the sizes and an error, and the store uses the new file. Each
@@ -51,20 +53,20 @@ func (db *DB) Compact(ctx context.Context) (before, after int64, err error) {
 		return 0, 0, err
 	}
 	defer db.unlock()
-	if before, after, err = db.compact(); err != nil {
+	if before, after, err = db.compact(ctx); err != nil {
 		err = fmt.Errorf("bolt: compacting %s: %w", db.path, translate(err))
 	}
 	return before, after, err
 }
 
-func (db *DB) compact() (before, after int64, err error) {
+func (db *DB) compact(ctx context.Context) (before, after int64, err error) {
 	path := db.path + compactSuffix
 	defer os.Remove(path) // unless it was renamed
 	old, err := os.Stat(db.path)
 	if err != nil {
 		return 0, 0, err
 	}
-	if after, err = db.writeCompact(path, old); err != nil {
+	if after, err = db.writeCompact(ctx, path, old); err != nil {
 		return 0, 0, err
 	}
 	if err := db.replace(path); err != nil {
@@ -74,8 +76,9 @@ func (db *DB) compact() (before, after int64, err error) {
 }
 
 // writeCompact writes the records to a new file and flushes it. At no time may more people read or write the new
-// file than the old one.
-func (db *DB) writeCompact(path string, old fs.FileInfo) (size int64, err error) {
+// file than the old one. The file gets its owner first: if this process may not give it that owner, it need not copy
+// gigabytes to find out.
+func (db *DB) writeCompact(ctx context.Context, path string, old fs.FileInfo) (size int64, err error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
 	}
@@ -84,29 +87,35 @@ func (db *DB) writeCompact(path string, old fs.FileInfo) (size int64, err error)
 		return 0, err
 	}
 	defer file.Close() // again, unless something fails
+	if err := setOwner(file, old, old.Mode().Perm()); err != nil {
+		return 0, err
+	}
 	to, err := openBolt(path, copySettings)
 	if err != nil {
 		return 0, err
 	}
-	size, err = copyRecords(to, db.file.Load())
+	size, err = copyRecords(ctx, to, db.file.Load())
 	if err := errors.Join(err, to.Close()); err != nil {
 		return 0, err
 	}
-	return size, errors.Join(file.Truncate(size), setOwner(file, old, old.Mode().Perm()), file.Sync(), file.Close())
+	return size, errors.Join(file.Truncate(size), file.Chmod(old.Mode().Perm()), file.Sync(), file.Close())
 }
 
 // copySettings are those of a file that is written at once, and flushed at the end.
 var copySettings = bbolt.Options{NoSync: true, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType}
 
 // copyRecords copies the records of a file at one moment, and returns how many bytes of the new file that takes.
-// The new file is compacted.
-func copyRecords(to, from *boltFile) (size int64, err error) {
+// The new file is compacted. The error is that of ctx if it ends meanwhile.
+func copyRecords(ctx context.Context, to, from *boltFile) (size int64, err error) {
 	err = guarded(func() error {
-		// A page may have been damaged since the file was opened.
-		if err := from.View(func(tx *bbolt.Tx) error { return checkPages(tx, from) }); err != nil {
-			return err
-		}
-		if err := bbolt.Compact(to.DB, from.DB, compactStep); err != nil {
+		err := from.View(func(tx *bbolt.Tx) error {
+			// A page may have been damaged since the file was opened.
+			if err := checkPages(ctx, tx, from); err != nil {
+				return err
+			}
+			return tx.ForEach(func(name []byte, b *bbolt.Bucket) error { return copyBucket(ctx, to, name, b) })
+		})
+		if err != nil {
 			return err
 		}
 		if err := setCompacted(to); err != nil {
@@ -118,6 +127,38 @@ func copyRecords(to, from *boltFile) (size int64, err error) {
 		})
 	})
 	return size, err
+}
+
+// copyBucket copies a bucket that has no buckets in it, as all of this version. A transaction keeps what it writes in
+// memory, so copyBucket makes several.
+func copyBucket(ctx context.Context, to *boltFile, name []byte, from *bbolt.Bucket) error {
+	c := from.Cursor()
+	key, value := c.First()
+	copyStep := func(tx *bbolt.Tx) error {
+		b, err := tx.CreateBucketIfNotExists(name)
+		if err != nil {
+			return err
+		}
+		b.FillPercent = 1 // the keys are in order, so that no page gets more later
+		for size := 0; key != nil && size < compactStep; key, value = c.Next() {
+			if value == nil {
+				return fmt.Errorf("%w: there is a bucket in the table %s; restore a backup", ErrDamaged, name)
+			}
+			if err := b.Put(key, value); err != nil {
+				return err
+			}
+			size += len(key) + len(value)
+		}
+		return b.SetSequence(from.Sequence())
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := to.Update(copyStep); err != nil || key == nil {
+			return err
+		}
+	}
 }
 
 // setCompacted notes in a file that it is compacted; see uncompactedKey.

@@ -5,9 +5,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -156,16 +159,46 @@ func TestACompactionWhoseNameIsNotFlushed(t *testing.T) {
 	}
 }
 
-// A file that was left by a compaction that a crash ended is gone when the store is opened again.
-func TestACompactionThatBrokeOff(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "store.db")
-	open(t, path).Close()
-	if err := os.WriteFile(path+".compact", []byte("what a crash left"), 0o600); err != nil {
-		t.Fatal(err)
+// Files that were left by compactions and backups that a crash ended are gone when the store is opened again, and no
+// others.
+func TestWhatACrashLeftIsRemoved(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, path := range []string{"store.db", filepath.Join(t.TempDir(), "[a-z]*.db")} {
+		folder, name := filepath.Split(path)
+		open(t, path).Close()
+		for _, suffix := range []string{".compact", ".123456789.tmp", ".18446744073709551615.tmp", ".old.tmp", ".12.old.tmp", ".tmp", "..tmp", "1.tmp"} {
+			if err := os.WriteFile(path+suffix, []byte("what a crash left"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		open(t, path)
+		want := []string{name, name + "..tmp", name + ".12.old.tmp", name + ".documents", name + ".old.tmp", name + ".tmp", name + "1.tmp"}
+		if left := names(t, cmp.Or(folder, ".")); !slices.Equal(left, want) {
+			t.Errorf("left are %v, want %v", left, want)
+		}
 	}
-	open(t, path)
-	if _, err := os.Stat(path + ".compact"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("it is still there: %v", err)
+}
+
+// Open removes the temporary file of a backup that was cut off by the end of the process.
+func TestABackupThatACrashEnded(t *testing.T) {
+	folder, crashed := t.TempDir(), t.TempDir()
+	db := openIn(t, folder)
+	put(t, db, "key", nil)
+	temporary := 0
+	err := db.Backup(t.Context(), &pausing{Writer: io.Discard, still: func() {
+		if err := os.CopyFS(crashed, os.DirFS(folder)); err != nil {
+			t.Error(err)
+		}
+		temporary = len(names(t, crashed)) - 2
+	}})
+	if err != nil || temporary != 1 {
+		t.Errorf("Backup: %v, with %d temporary files", err, temporary)
+	}
+	openIn(t, crashed)
+	for _, folder := range []string{folder, crashed} {
+		if left := names(t, folder); !slices.Equal(left, []string{"store.db", "store.db.documents"}) {
+			t.Errorf("left are %v", left)
+		}
 	}
 }
 
@@ -197,6 +230,86 @@ func TestOpenWaitsForACompaction(t *testing.T) {
 		drop(t, db, "key")
 		db.Close()
 	}
+}
+
+// countdown is a context that ends when its error was asked for so many times.
+type countdown struct {
+	context.Context
+	left int
+}
+
+// Err implements [context.Context].
+func (c *countdown) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A compaction or a backup whose context ends at any moment leaves the store as it was, and no other file.
+func TestCompactAndBackupEndWithTheirContext(t *testing.T) {
+	folder := t.TempDir()
+	db := openIn(t, folder)
+	ref := stored(t, db, strings.Repeat("a document. ", 1000))
+	for i := range 6 { // each of which takes a transaction to copy
+		put(t, db, fmt.Sprint("kept ", i), bytes.Repeat([]byte{byte(i)}, 5<<18))
+	}
+	put(t, db, "later", nil)
+	before := names(t, folder)
+	for name, work := range map[string]func(context.Context) error{
+		"compact": func(ctx context.Context) error { _, _, err := db.Compact(ctx); return err },
+		"backup":  func(ctx context.Context) error { return db.Backup(ctx, io.Discard) },
+	} {
+		const many = 1 << 30
+		whole := &countdown{t.Context(), many}
+		if err := work(whole); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		asked := many - whole.left
+		if asked < 50 { // one for each page and for each step: a table or a large record
+			t.Errorf("%s: the context was looked at %d times", name, asked)
+		}
+		unchanged, err := os.Stat(filepath.Join(folder, "store.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for after := 0; after < asked*9/10; after += 1 + asked/8 {
+			if err := work(&countdown{t.Context(), after}); !errors.Is(err, context.Canceled) || errors.Is(err, bolt.ErrDamaged) {
+				t.Errorf("%s, ended after %d of %d: %v", name, after, asked, err)
+			}
+			if left := names(t, folder); !slices.Equal(left, before) {
+				t.Errorf("%s, ended after %d of %d: the files are %v, and were %v", name, after, asked, left, before)
+			}
+			if file, err := os.Stat(filepath.Join(folder, "store.db")); err != nil || !os.SameFile(file, unchanged) {
+				t.Errorf("%s, ended after %d of %d: the store has another file, %v", name, after, asked, err)
+			}
+			put(t, db, "later", fmt.Appendf(nil, "%s %7d", name, after)) // as long each time, so that all calls do the same
+		}
+	}
+	db.Close()
+	db = openIn(t, folder)
+	for i := range 6 {
+		if r, err := db.Pages().Record(t.Context(), []byte(fmt.Sprint("kept ", i))); err != nil || !bytes.Equal(r.Value, bytes.Repeat([]byte{byte(i)}, 5<<18)) {
+			t.Errorf("record %d: %d bytes, %v", i, len(r.Value), err)
+		}
+	}
+	if r, err := db.Pages().Record(t.Context(), []byte("later")); err != nil || len(r.Value) == 0 {
+		t.Errorf("what was stored in between: %q, %v", r.Value, err)
+	}
+	readDocument(t, db, ref.ID)
+}
+
+// names returns the names of the files in a folder.
+func names(t *testing.T, folder string) (list []string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		list = append(list, entry.Name())
+	}
+	return list
 }
 
 // put stores a record.

@@ -131,6 +131,61 @@ func TestDamageToAnOpenStore(t *testing.T) {
 	}
 }
 
+// A store of which leaves are damaged while it is in use returns errors, and goes on when the file is whole again.
+func TestLeavesOfAnOpenStoreAreDamaged(t *testing.T) {
+	path, whole := storeWithBranches(t)
+	db := open(t, path)
+	addAccount := func(ctx context.Context) error { return db.Accounts().AddAccount(ctx, account.Account{ID: "new"}) }
+	for name, change := range map[string]func(page []byte){
+		"empty pages":  func(page []byte) { clear(page) },
+		"no leaves":    func(page []byte) { page[8] = 0xff },
+		"long keys":    func(page []byte) { binary.NativeEndian.PutUint32(page[24:], 1<<31) },
+		"far elements": func(page []byte) { binary.NativeEndian.PutUint16(page[10:], 60_000) },
+	} {
+		damaged := pages(bytes.Clone(whole))
+		for _, id := range whole.of(2) {
+			change(damaged.page(id))
+		}
+		overwrite(t, path, damaged)
+		_, read := db.Accounts().Accounts(t.Context())
+		written := db.WriteToAllTables(t.Context())
+		ignored := db.InTx(t.Context(), func(ctx context.Context) error {
+			_ = addAccount(ctx)
+			return nil
+		})
+		overwrite(t, path, whole)
+		committed := db.DeleteSome(t.Context(), func() { overwrite(t, path, damaged) })
+		overwrite(t, path, whole)
+		for what, err := range map[string]error{"read": read, "write": written, "ignore an error": ignored, "commit": committed} {
+			if !errors.Is(err, bolt.ErrDamaged) {
+				t.Errorf("%s, %s: %v", name, what, err)
+			}
+		}
+		if list, err := db.Accounts().Accounts(t.Context()); err != nil || len(list) != 300 {
+			t.Errorf("%s: %d accounts afterwards, %v", name, len(list), err)
+		}
+	}
+	if err := errors.Join(db.InTx(t.Context(), addAccount), db.WriteToAllTables(t.Context())); err != nil {
+		t.Error(err)
+	}
+	if faults := db.Check(); len(faults) > 0 {
+		t.Error(errors.Join(faults...))
+	}
+}
+
+// overwrite writes the content of a file that is in use.
+func overwrite(t *testing.T, path string, content []byte) {
+	t.Helper()
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err == nil {
+		_, err = file.WriteAt(content, 0)
+		err = errors.Join(err, file.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // damage damages one or more pages, which bbolt's checksums do not cover: all but the first two.
 func damage(random *rand.Rand, p pages) {
 	ids := slices.Concat(p.of(1), p.of(2), p.of(16)) // branches, leaves, and the list of free pages
@@ -172,8 +227,8 @@ func damage(random *rand.Rand, p pages) {
 	}
 }
 
-// A damaged page is an error or not noticed, and never a panic or an endless loop. A store that opens can be read
-// through.
+// A damaged page is an error or not noticed, and never a panic or an endless loop. A store that opens can be read and
+// written to.
 func TestADamagedFileIsAnError(t *testing.T) {
 	path, whole := storeWithBranches(t)
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -192,7 +247,7 @@ func TestADamagedFileIsAnError(t *testing.T) {
 		db, err := bolt.Open(path, bolt.Options{})
 		switch {
 		case err == nil:
-			readThrough(t, i, db)
+			readAndWrite(t, i, db)
 		case errors.Is(err, bolt.ErrDamaged), errors.Is(err, bolt.ErrSchema), errors.Is(err, bolt.ErrFolder):
 			refused++ // the damage may be to the version or to the mark of the folder
 		default:
@@ -205,12 +260,14 @@ func TestADamagedFileIsAnError(t *testing.T) {
 	}
 }
 
-// readThrough reads all of a store, and closes it. An error has to say that the store is damaged.
-func readThrough(t *testing.T, i uint64, db *bolt.DB) {
+// readAndWrite reads all of a store, writes to all of its tables, and closes it. An error has to say that the store is
+// damaged.
+func readAndWrite(t *testing.T, i uint64, db *bolt.DB) {
 	t.Helper()
 	_, accounts := db.Accounts().Accounts(t.Context())
 	backup := db.Backup(t.Context(), io.Discard)
-	for _, err := range []error{accounts, backup, db.Close()} {
+	written := db.WriteToAllTables(t.Context())
+	for _, err := range []error{accounts, backup, written, db.Close()} {
 		if err != nil && !errors.Is(err, bolt.ErrDamaged) {
 			t.Errorf("damage %d: %v", i, err)
 		}

@@ -1,6 +1,13 @@
 package bolt
 
-import "go.etcd.io/bbolt"
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+)
 
 // DocumentBytes is how many bytes the files of documents have.
 func (db *DB) DocumentBytes() (total int64, err error) {
@@ -104,5 +111,64 @@ func (db *DB) AddDocuments(ids ...string) error {
 			}
 		}
 		return nil
+	})
+}
+
+// WriteToAllTables adds records to each table and each index, and deletes their first and their last record, in one
+// transaction.
+func (db *DB) WriteToAllTables(ctx context.Context) error {
+	return db.InTx(ctx, func(ctx context.Context) error {
+		for _, table := range schema {
+			for _, name := range table.buckets() {
+				if err := db.write(ctx, func(tx *bbolt.Tx) error { return changeBucket(tx, name) }); err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func changeBucket(tx *bbolt.Tx, name string) error {
+	b := tx.Bucket([]byte(name))
+	if b == nil {
+		return fmt.Errorf("%w: there is no such table", ErrDamaged)
+	}
+	c := b.Cursor()
+	c.First()
+	first := c.Delete()
+	c.Last()
+	last := c.Delete()
+	for _, err := range []error{first, last} {
+		if err != nil && !errors.Is(err, bolterrors.ErrIncompatibleValue) { // it has no key, or one of a bucket
+			return err
+		}
+	}
+	for key := range 20 {
+		if err := b.Put(fmt.Append(nil, key), make([]byte, 300)); err != nil && !errors.Is(err, bolterrors.ErrIncompatibleValue) {
+			return err
+		}
+	}
+	_, err := b.NextSequence()
+	return err
+}
+
+// DeleteSome deletes accounts in a transaction, and calls beforeCommit at its end. The page of the accounts becomes so
+// small that bbolt reads the one after it for the first time in the commit.
+func (db *DB) DeleteSome(ctx context.Context, beforeCommit func()) error {
+	return db.InTx(ctx, func(ctx context.Context) error {
+		err := db.write(ctx, func(tx *bbolt.Tx) error {
+			c := tx.Bucket([]byte(accountTable.bucket)).Cursor()
+			c.First()
+			for range 10 {
+				if err := c.Delete(); err != nil {
+					return err
+				}
+				c.Next()
+			}
+			return nil
+		})
+		beforeCommit()
+		return err
 	})
 }

@@ -1,18 +1,25 @@
 package bolt
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 )
+
+// errPanic is wrapped by the errors of guarded that stand for a panic.
+var errPanic = errors.New("reading or writing a page panicked")
 
 // guarded calls f, and returns a panic of it as an error: bbolt panics when pages contradict
 // each other, and reading behind the end of a truncated file is a fault of memory.
@@ -20,7 +27,7 @@ func guarded(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if found := recover(); found != nil {
-			err = fmt.Errorf("%w: %v", ErrDamaged, found)
+			err = fmt.Errorf("%w: %w: %v", ErrDamaged, errPanic, found)
 		}
 	}()
 	return f()
@@ -32,12 +39,41 @@ type boltFile struct {
 	raw *os.File
 }
 
+// openTries is how often openBolt opens a file that was replaced before it had the lock.
+const openTries = 3
+
 // openBolt opens a file with bbolt, and takes its lock. If another process replaced the file, because it compacted
 // the store while openBolt waited for the lock, openBolt opens the new file.
 func openBolt(path string, options bbolt.Options) (*boltFile, error) {
-	file := &boltFile{}
+	for range openTries {
+		file, err := openOnce(path, options)
+		if err != nil {
+			return nil, err
+		}
+		opened, err := file.raw.Stat()
+		if err == nil {
+			var current fs.FileInfo
+			if current, err = os.Stat(path); err == nil && os.SameFile(opened, current) {
+				return file, nil
+			}
+		}
+		file.Close()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("%s is another file each time after it was opened: "+
+		"other processes replace it, or it is on a file system that does not give a file the same number each time", path)
+}
+
+// openOnce opens the file that has that name now.
+func openOnce(path string, options bbolt.Options) (*boltFile, error) {
+	file, open := &boltFile{}, options.OpenFile
+	if open == nil {
+		open = os.OpenFile
+	}
 	options.OpenFile = func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
-		file.raw, err = os.OpenFile(name, flag, mode)
+		file.raw, err = open(name, flag, mode)
 		return file.raw, err
 	}
 	err := guarded(func() (err error) {
@@ -48,18 +84,7 @@ func openBolt(path string, options bbolt.Options) (*boltFile, error) {
 		file.raw.Close() // nil is fine
 		return nil, openError(err)
 	}
-	opened, err := file.raw.Stat()
-	if err == nil {
-		var current fs.FileInfo
-		if current, err = os.Stat(path); err == nil && os.SameFile(opened, current) {
-			return file, nil
-		}
-	}
-	file.Close()
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	return openBolt(path, options)
+	return file, nil
 }
 
 // openError returns the error for one with which bbolt did not open a file. An error that is neither about the
@@ -84,10 +109,28 @@ func (db *DB) openFile() error {
 		return err
 	}
 	db.file.Store(file)
-	if err := os.Remove(db.path + compactSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := db.removeLeftovers(); err != nil {
 		return err
 	}
 	return db.opts.syncParent(db.path)
+}
+
+// removeLeftovers removes the temporary files of a compaction and of backups that a crash ended. The store is locked, so
+// that no process uses them.
+func (db *DB) removeLeftovers() error {
+	folder, name := filepath.Split(db.path)
+	entries, err := os.ReadDir(cmp.Or(folder, "."))
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if suffix, ours := strings.CutPrefix(entry.Name(), name); ours && (suffix == compactSuffix || isBackupSuffix(suffix)) {
+			if err := os.Remove(filepath.Join(folder, entry.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // settings are those of a file in which the store is used.
@@ -136,7 +179,7 @@ func (db *DB) inspect(opens func(tx *bbolt.Tx, version int) bool) (version int, 
 	defer file.Close()
 	err = guarded(func() error {
 		return file.View(func(tx *bbolt.Tx) error {
-			c, err := newPageCheck(tx, file)
+			c, err := newPageCheck(context.Background(), tx, file)
 			if err != nil {
 				return err
 			}
@@ -147,7 +190,7 @@ func (db *DB) inspect(opens func(tx *bbolt.Tx, version int) bool) (version int, 
 			if version, err = versionOf(tx); err != nil || !opens(tx, version) {
 				return err
 			}
-			if c, err = newPageCheck(tx, file); err != nil {
+			if c, err = newPageCheck(context.Background(), tx, file); err != nil {
 				return err
 			}
 			if err := c.root(tx); err != nil {
@@ -164,11 +207,9 @@ func (db *DB) inspect(opens func(tx *bbolt.Tx, version int) bool) (version int, 
 
 // version returns the version of the store in the open file; 0: it is new.
 func (db *DB) version() (version int, err error) {
-	err = guarded(func() error {
-		return db.view(func(tx *bbolt.Tx) error {
-			version, err = versionOf(tx)
-			return err
-		})
+	err = db.view(func(tx *bbolt.Tx) error {
+		version, err = versionOf(tx)
+		return err
 	})
 	return version, err
 }

@@ -25,7 +25,7 @@ type folder struct {
 	db   *DB
 	root *os.Root
 	self *os.File // the folder, to flush it
-	// owner is whose files Migrate makes; nil: this process's.
+	// owner has the owner and the group of the files that Migrate makes; nil: they are this process's.
 	owner fs.FileInfo
 
 	mu       sync.Mutex
@@ -144,10 +144,28 @@ func (f *folder) writeMark(mark string) error {
 		return err
 	}
 	_, err = file.WriteString(mark)
-	if f.owner != nil {
-		err = errors.Join(err, setOwner(file, f.owner, 0o600))
+	return errors.Join(err, f.own(file, 0o600), file.Sync(), file.Close(), f.self.Sync())
+}
+
+// belongsLike gives the folder, and all files that are made in it from now on, the owner and the group of a file. Root
+// does that when it migrates a store, so that the server can use the folder. What other users make is theirs.
+func (f *folder) belongsLike(path string) (err error) {
+	if f.owner, err = os.Stat(path); err != nil {
+		return err
 	}
-	return errors.Join(err, file.Sync(), file.Close(), f.self.Sync())
+	self, err := f.self.Stat()
+	if err != nil {
+		return err
+	}
+	return f.own(f.self, self.Mode().Perm())
+}
+
+// own gives a file in the folder, or the folder itself, the owner that belongsLike set.
+func (f *folder) own(file *os.File, permissions fs.FileMode) error {
+	if f.owner == nil {
+		return nil
+	}
+	return setOwner(file, f.owner, permissions)
 }
 
 // empty reports whether there is no document in the folder.

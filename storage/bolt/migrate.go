@@ -114,7 +114,8 @@ func isUncompacted(tx *bbolt.Tx) bool { return metaBucket.get(tx).Get([]byte(unc
 
 // compactMigrated compacts the file, if its documents became files.
 func (db *DB) compactMigrated() error {
-	if err := db.lock(context.Background()); err != nil {
+	ctx := context.Background()
+	if err := db.lock(ctx); err != nil {
 		return err
 	}
 	defer db.unlock()
@@ -126,7 +127,7 @@ func (db *DB) compactMigrated() error {
 	if err != nil || !uncompacted {
 		return err
 	}
-	if _, _, err = db.compact(); err != nil && !db.unflushed {
+	if _, _, err = db.compact(ctx); err != nil && !db.unflushed {
 		err = fmt.Errorf("%w: bytes of its documents, and of deleted ones, are still in it: %w", ErrNotCompacted, translate(err))
 	}
 	return err
@@ -151,14 +152,12 @@ func (db *DB) copyDocuments() (mark string, err error) {
 	if db.folder, err = openFolder(db, db.opts.DocumentFolder); err != nil {
 		return "", err
 	}
-	if db.folder.owner, err = os.Stat(db.path); err != nil {
-		return "", err
+	if os.Geteuid() == 0 {
+		if err := db.folder.belongsLike(db.path); err != nil {
+			return "", err
+		}
 	}
-	self, err := db.folder.self.Stat()
-	if err != nil {
-		return "", err
-	}
-	if err := errors.Join(setOwner(db.folder.self, db.folder.owner, self.Mode().Perm()), db.folder.checkMark(mark, true)); err != nil {
+	if err := db.folder.checkMark(mark, true); err != nil {
 		return "", err
 	}
 	err = db.view(func(tx *bbolt.Tx) error {
@@ -198,7 +197,7 @@ func (f *folder) copyDocument(id string, size int64, content func() io.Reader) e
 	if err != nil {
 		return fmt.Errorf("bolt: moving document %s: %w", id, err)
 	}
-	return errors.Join(setOwner(file, f.owner, 0o600), file.Sync())
+	return errors.Join(f.own(file, 0o600), file.Sync())
 }
 
 // rewrite replaces the content of a file.

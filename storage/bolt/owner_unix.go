@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// setOwner gives a file the owner and the group of another one, so that a server can use what root made of its
-// store, and then permissions. A process that does not run as root may not give a file a group that it is not in.
-// That is an error only if the permissions of the group differ from those of all people.
+// setOwner gives a file the owner and the group of another one. permissions are those that the file has or is going to
+// have. Only root may give a file to another user, and others may give it no group that they are not in. The group may
+// stay another one if the permissions of the group are those of all people.
 func setOwner(file *os.File, like fs.FileInfo, permissions fs.FileMode) error {
 	stat, err := file.Stat()
 	if err != nil {
@@ -23,20 +23,23 @@ func setOwner(file *os.File, like fs.FileInfo, permissions fs.FileMode) error {
 	if !known || !alike {
 		return errors.New("the file's owner is not known")
 	}
-	if is.Gid != wanted.Gid { // first: the owner before may change the group, and afterwards only root
+	if is.Gid != wanted.Gid { // before the owner changes: the one before may change the group, and afterwards only root
 		err := file.Chown(-1, int(wanted.Gid))
 		group, others := permissions>>3&7, permissions&7
 		if err != nil && (group != others || !errors.Is(err, fs.ErrPermission)) {
-			return fmt.Errorf("giving the file to group %d, as the permissions %v need it: %w", wanted.Gid, permissions, err)
+			return ownerError("group", wanted.Gid, err)
 		}
 	}
 	if is.Uid != wanted.Uid {
 		if err := file.Chown(int(wanted.Uid), -1); err != nil {
-			return fmt.Errorf("giving the file to user %d: %w", wanted.Uid, err)
+			return ownerError("user", wanted.Uid, err)
 		}
 	}
-	if stat.Mode().Perm() == permissions {
-		return nil
-	}
-	return file.Chmod(permissions)
+	return nil
+}
+
+func ownerError(kind string, id uint32, err error) error {
+	self := os.Geteuid()
+	return fmt.Errorf("the store's file belongs to %s %d, to which the process of user %d cannot give a new file: "+
+		"give the store's file to user %d and a group of that user (chown), or compact it as root: %w", kind, id, self, self, err)
 }

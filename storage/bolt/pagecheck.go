@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -17,10 +18,21 @@ import (
 //
 // The check reads each page at most once, so that it ends for all files. It reads headers and keys, and no values.
 //
+// Pages that are damaged after the store was opened are checked only by a compaction and a backup. Otherwise bbolt reads
+// them as they are, and a panic within a call is an error (see guarded), also in a transaction. What ends the process,
+// or holds up the store until it is opened again, and then is found by the check:
+//
+//   - a page that refers to itself or to one above it: there is no way to end a loop in bbolt, and a stack that overflows
+//     ends the process
+//   - damage to both of the first two pages: bbolt keeps its lock when it panics as a transaction begins
+//   - damage that bbolt finds when it lists the free pages after a commit failed, as on a full disk: it panics in a
+//     goroutine of its own
+//
 // A file is a sequence of pages of one size. A page begins with a header of 16 bytes: its ID (8 bytes), its type
 // (2), the number of its elements (2), and how many pages more it takes (4). Then come its elements, 16 bytes
 // each, and then their keys and values, one after the other. Numbers are in the order of bytes of the machine.
 type pageCheck struct {
+	ctx      context.Context // ends the check
 	file     io.ReaderAt
 	pageSize int64
 	end      uint64                   // ID of the first page behind those in use
@@ -48,7 +60,7 @@ const (
 // no file is large enough for a deeper tree.
 const maxPageDepth = 64
 
-func newPageCheck(tx *bbolt.Tx, file *boltFile) (*pageCheck, error) {
+func newPageCheck(ctx context.Context, tx *bbolt.Tx, file *boltFile) (*pageCheck, error) {
 	stat, err := file.raw.Stat()
 	if err != nil {
 		return nil, err
@@ -58,12 +70,12 @@ func newPageCheck(tx *bbolt.Tx, file *boltFile) (*pageCheck, error) {
 	}
 	size := int64(tx.DB().Info().PageSize)
 	end := uint64(tx.Size() / size)
-	return &pageCheck{file: file.raw, pageSize: size, end: end, seen: make([]uint64, end/64+1)}, nil
+	return &pageCheck{ctx: ctx, file: file.raw, pageSize: size, end: end, seen: make([]uint64, end/64+1)}, nil
 }
 
 // checkPages checks all pages that a transaction can reach.
-func checkPages(tx *bbolt.Tx, file *boltFile) error {
-	c, err := newPageCheck(tx, file)
+func checkPages(ctx context.Context, tx *bbolt.Tx, file *boltFile) error {
+	c, err := newPageCheck(ctx, tx, file)
 	if err != nil {
 		return err
 	}
@@ -102,6 +114,9 @@ type page struct {
 // load reads a page that was not read before, with its elements. The result is valid until the next
 // page of that depth is loaded.
 func (c *pageCheck) load(id uint64, depth int) (page, error) {
+	if err := c.ctx.Err(); err != nil {
+		return page{}, err
+	}
 	if depth > maxPageDepth {
 		return page{}, damagedPage(id, "it is below %d others", maxPageDepth)
 	}

@@ -25,7 +25,7 @@ func TestNoDamageIsFoundInWhatBboltWrites(t *testing.T) {
 			err := file.Update(func(tx *bbolt.Tx) error { return changeAtRandom(random, tx, keys, step/25%2 == 1) })
 			if err == nil {
 				err = file.View(func(tx *bbolt.Tx) error {
-					c, err := newPageCheck(tx, file)
+					c, err := newPageCheck(t.Context(), tx, file)
 					if err == nil {
 						err = c.root(tx)
 					}

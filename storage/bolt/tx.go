@@ -27,6 +27,7 @@ type txn struct {
 	tx     *bbolt.Tx  // nil when it has ended
 	wrote  bool
 	failed error // of a nested InTx
+	broken error // of a panic in bbolt, after which tx is only rolled back
 	after  []func()
 }
 
@@ -106,6 +107,9 @@ func (t *txn) nest(ctx context.Context, fn func(ctx context.Context) error) erro
 func (t *txn) commit() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.broken != nil {
+		return fmt.Errorf("bolt: a part of the transaction failed: %w", t.broken)
+	}
 	if t.failed != nil {
 		return fmt.Errorf("bolt: a nested transaction failed: %w", t.failed)
 	}
@@ -118,7 +122,8 @@ func (t *txn) commit() error {
 	return nil
 }
 
-// end undoes a transaction that was not committed, also after a panic of its function.
+// end undoes a transaction that was not committed, also after a panic of its function or of bbolt. If bbolt panicked in
+// the commit, the free pages that it took are not used again before the store is opened again.
 func (t *txn) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -139,14 +144,22 @@ func (t *txn) ended() bool {
 // errEnded: a context was kept for longer than its transaction.
 var errEnded = fmt.Errorf("bolt: the transaction of this context has ended: %w", storage.ErrNoTx)
 
-// use calls fn with the transaction, unless it has ended.
+// use calls fn with the transaction, unless it has ended. If bbolt panics because of a damaged page, the error is
+// [ErrDamaged], and the transaction cannot be committed.
 func (t *txn) use(fn func(*bbolt.Tx) error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.tx == nil {
+	switch {
+	case t.tx == nil:
 		return errEnded
+	case t.broken != nil:
+		return t.broken
 	}
-	return fn(t.tx)
+	err := guarded(func() error { return fn(t.tx) })
+	if errors.Is(err, errPanic) {
+		t.broken = err
+	}
+	return err
 }
 
 // write calls fn with the context's transaction.
@@ -178,7 +191,7 @@ func (db *DB) read(ctx context.Context, fn func(*bbolt.Tx) error) error {
 func (db *DB) view(fn func(*bbolt.Tx) error) error {
 	for {
 		file := db.file.Load()
-		err := file.View(fn)
+		err := guarded(func() error { return file.View(fn) })
 		if errors.Is(err, bolterrors.ErrDatabaseNotOpen) && db.file.Load() != file {
 			continue
 		}
@@ -211,11 +224,11 @@ func isFull(err error) bool {
 	return false
 }
 
-// commit commits tx. After a failure bbolt drops the transaction and finds the free pages
-// again, so that the store goes on as it was.
+// commit commits tx. After an error bbolt drops the transaction and finds the free pages again, so that the store goes
+// on as it was. After a panic, the caller has to roll it back.
 func (db *DB) commit(tx *bbolt.Tx) error {
 	id := tx.ID()
-	failed := tx.Commit()
+	failed := guarded(tx.Commit)
 	if failed == nil {
 		return nil
 	}
