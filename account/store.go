@@ -59,6 +59,6 @@ type LedgerStore interface {
 	// Lines returns the lines of an account with from <= At < to, in the order of their times. Lines that are
 	// added during the iteration may be included or not.
 	Lines(ctx context.Context, account string, from, to time.Time) iter.Seq2[Line, error]
-	// DeleteLines deletes up to limit lines of an account and returns how many it deleted.
-	DeleteLines(ctx context.Context, account string, limit int) (int, error)
+	// DeleteLines deletes up to limit lines of an account and returns those that it deleted.
+	DeleteLines(ctx context.Context, account string, limit int) ([]Line, error)
 }

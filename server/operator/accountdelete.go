@@ -43,15 +43,16 @@ type AccountContent struct {
 	Lines         int `json:"ledgerLines"`
 }
 
-// The kinds of entries in the evidence log about an account, whose ID is their subject. The statements keep what the
-// account owes, which bookkeeping needs when its ledger is gone.
+// The kinds of entries in the evidence log about an account, whose ID is their subject. The last statement before
+// account.deleted keeps what the account owes, which bookkeeping needs when its ledger is gone.
 const (
 	closedEntry    = "account.closed"    // no facts
-	statementEntry = "account.statement" // facts: statementFacts
+	statementEntry = "account.statement" // facts: statementFacts; there is none if the ledger was empty
 	deletedEntry   = "account.deleted"   // no facts
 )
 
-// statementFacts are the signatures of an account by month. Amounts are in króna, without value-added tax.
+// statementFacts are the signatures of an account by month, of all ledger lines that were deleted so far: each statement
+// replaces the one before it. Amounts are in króna, without value-added tax.
 type statementFacts struct {
 	Name   string       `json:"name"`
 	Months []monthFacts `json:"months"`
@@ -69,6 +70,8 @@ type monthFacts struct {
 const (
 	// deleteBatch is how many records one transaction deletes. Processes and signing requests have one each.
 	deleteBatch = 100
+	// ledgerBatch is how many ledger lines one transaction deletes, which records a statement of all months.
+	ledgerBatch = 5000
 	// maxPasses bounds how often the deletion goes through all records because it found some.
 	maxPasses = 10
 	// maxNamed is how many requests a refusal names.
@@ -491,59 +494,65 @@ func (d *deletion) users(ctx context.Context) error {
 		func(ctx context.Context, u sandbox.User) error { return d.store.Sandbox().DeleteUser(ctx, d.id, u.ID) })
 }
 
-// ledger deletes the ledger, once the evidence log has what the account owes by it.
+// ledger deletes the ledger. Each transaction records what the account owes by the lines that it deletes.
 func (d *deletion) ledger(ctx context.Context) error {
 	if d.options.DryRun {
-		return deleteFrom(ctx, d, d.lines(ctx, time.Time{}), all, &d.done.Lines, nil)
-	}
-	if err := d.store.InTx(ctx, d.recordStatement); err != nil {
-		return err
+		lines := d.store.Accounts().Lines(ctx, d.id, time.Time{}, now(ctx).AddDate(1, 0, 0))
+		return deleteFrom(ctx, d, lines, all, &d.done.Lines, nil)
 	}
 	return d.batches(ctx, &d.done.Lines, func(ctx context.Context) (int, error) {
-		return d.store.Accounts().DeleteLines(ctx, d.id, deleteBatch)
+		a, err := d.Account(ctx, d.id) // which locks it: statements of two deletions do not pass one another
+		if err != nil {
+			return 0, err
+		}
+		lines, err := d.store.Accounts().DeleteLines(ctx, d.id, ledgerBatch)
+		if err != nil || len(lines) == 0 {
+			return 0, err
+		}
+		facts, err := d.lastStatement(ctx)
+		if err != nil {
+			return 0, err
+		}
+		facts.Name = a.Name
+		for _, line := range lines {
+			facts.add(line)
+		}
+		return len(lines), d.record(ctx, statementEntry, facts)
 	})
 }
 
-// lines lists the ledger from a time on.
-func (d *deletion) lines(ctx context.Context, from time.Time) iter.Seq2[account.Line, error] {
-	return d.store.Accounts().Lines(ctx, d.id, from, now(ctx).AddDate(1, 0, 0))
-}
-
-// recordStatement adds the statement of all months to the evidence log, in the transaction of its context. It does nothing if
-// there is one: then the ledger is what a deletion that broke off has left.
-func (d *deletion) recordStatement(ctx context.Context) error {
-	a, err := d.Account(ctx, d.id) // which locks it, and so the ledger
-	if err != nil {
-		return err
-	}
+// lastStatement returns the statement of the lines that this deletion, or one that broke off before it, has deleted so far.
+// An account that was deleted and made anew has the ID of the one before.
+func (d *deletion) lastStatement(ctx context.Context) (facts statementFacts, err error) {
 	entries, err := d.store.EvidenceLog().Entries(ctx, d.id)
-	if err != nil || slices.ContainsFunc(entries, func(e storage.Entry) bool { return e.Kind == statementEntry }) {
-		return err
+	if err != nil {
+		return statementFacts{}, err
 	}
-	facts := statementFacts{Name: a.Name, Months: []monthFacts{}}
-	for from := (time.Time{}); ; {
-		at, found, err := d.firstLine(ctx, from)
-		if err != nil {
-			return err
+	for _, e := range entries {
+		switch e.Kind {
+		case deletedEntry:
+			facts = statementFacts{}
+		case statementEntry:
+			facts = statementFacts{}
+			if err := json.Unmarshal(e.Facts, &facts); err != nil {
+				return statementFacts{}, fmt.Errorf("reading entry %d of the evidence log: %w", e.Seq, err)
+			}
 		}
-		if !found {
-			return d.record(ctx, statementEntry, facts)
-		}
-		s, err := d.Statement(ctx, d.id, at)
-		if err != nil {
-			return err
-		}
-		facts.Months = append(facts.Months, monthFacts{s.Month.Format("2006-01"), s.Signing, s.Portal, s.Free, s.Price, s.Amount})
-		from = s.Month.AddDate(0, 1, 0)
 	}
+	return facts, nil
 }
 
-// firstLine returns the time of the account's first line from a time on.
-func (d *deletion) firstLine(ctx context.Context, from time.Time) (at time.Time, found bool, err error) {
-	for line, err := range d.lines(ctx, from) {
-		return line.At, err == nil, err
+// add adds a signature to its month.
+func (f *statementFacts) add(line account.Line) {
+	name := line.At.UTC().Format("2006-01")
+	i, found := slices.BinarySearchFunc(f.Months, name, func(m monthFacts, name string) int { return strings.Compare(m.Month, name) })
+	if !found {
+		f.Months = slices.Insert(f.Months, i, monthFacts{Month: name})
 	}
-	return time.Time{}, false, nil
+	m := &f.Months[i]
+	s := account.Statement{Signing: m.Signing, Portal: m.Portal, Free: m.Free}
+	s.Add(line)
+	m.Signing, m.Portal, m.Free, m.Price, m.Amount = s.Signing, s.Portal, s.Free, s.Price, s.Amount
 }
 
 func (d *deletion) tokens(ctx context.Context) error {

@@ -22,8 +22,12 @@ func (s accounts) AddLine(ctx context.Context, l account.Line) error {
 	return s.db.write(ctx, func(tx pgx.Tx) error { return lineTable.insert(ctx, tx, l) })
 }
 
-func (s accounts) DeleteLines(ctx context.Context, account string, limit int) (int, error) {
-	return deleteSome(ctx, s.db, lineTable, "account", account, limit)
+func (s accounts) DeleteLines(ctx context.Context, of string, limit int) (lines []account.Line, err error) {
+	err = s.db.write(ctx, func(tx pgx.Tx) error {
+		lines, err = deleteReturning(ctx, tx, lineTable, "account", of, limit)
+		return err
+	})
+	return lines, err
 }
 
 func (s accounts) Lines(ctx context.Context, account string, from, to time.Time) iter.Seq2[account.Line, error] {

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -64,6 +65,19 @@ func deleteSome[R any](ctx context.Context, db *DB, t table[R], column, value st
 		return err
 	})
 	return n, err
+}
+
+// deleteReturning is like deleteSome, and returns the records that it deleted.
+func deleteReturning[R any](ctx context.Context, tx pgx.Tx, t table[R], column, value string, limit int) ([]R, error) {
+	if !storable(value) {
+		return nil, nil
+	}
+	rows, err := tx.Query(ctx, fmt.Sprintf(`DELETE FROM %s WHERE ctid = ANY (ARRAY (
+		SELECT ctid FROM %[1]s WHERE %[2]s = $1 LIMIT $2 FOR UPDATE)) RETURNING %[3]s`, t.name, column, strings.Join(t.columns, ", ")), value, max(limit, 0))
+	if err != nil {
+		return nil, err
+	}
+	return pgx.AppendRows([]R(nil), rows, t.scan)
 }
 
 // moment is a time that may not be set, which is NULL.

@@ -131,10 +131,13 @@ func (t table[R]) list(ctx context.Context, q querier, condition string, args ..
 	if err != nil {
 		return nil, err
 	}
-	return pgx.AppendRows([]R(nil), rows, func(row pgx.CollectableRow) (r R, err error) {
-		err = row.Scan(t.fields(&r)...)
-		return r, err
-	})
+	return pgx.AppendRows([]R(nil), rows, t.scan)
+}
+
+// scan reads the record of a row that has the columns of the table.
+func (t table[R]) scan(row pgx.CollectableRow) (r R, err error) {
+	err = row.Scan(t.fields(&r)...)
+	return r, err
 }
 
 func (t table[R]) selection(condition string) string {

@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/innsigli/innsigli/account"
@@ -47,9 +48,14 @@ var accountRecords = tests{
 	"lines of an account are deleted, so many at a time": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		addLines(t, b, line("1", "a", 0), line("2", "a", 1), line("3", "a", 2), line("4", "b", 0))
+		var all []account.Line
 		deletedInSteps(t, b, func(ctx context.Context, limit int) (int, error) {
-			return b.Accounts.DeleteLines(ctx, id("a"), limit)
+			deleted, err := b.Accounts.DeleteLines(ctx, id("a"), limit)
+			all = append(all, deleted...)
+			return len(deleted), err
 		})
+		slices.SortFunc(all, func(x, y account.Line) int { return x.At.Compare(y.At) })
+		found(t, all, nil, []account.Line{line("1", "a", 0), line("2", "a", 1), line("3", "a", 2)})
 		found(t, lines(t.Context(), t, b, id("a"), base, after(10)), nil, nil)
 		found(t, lines(t.Context(), t, b, id("b"), base, after(10)), nil, []account.Line{line("4", "b", 0)})
 	},

@@ -408,9 +408,10 @@ func (a accounts) DeleteExpiredTokens(ctx context.Context, now time.Time, limit 
 func (a accounts) AddLine(ctx context.Context, l account.Line) error {
 	return add(ctx, a.memory, &a.data.lines, l.ID, l)
 }
-func (a accounts) DeleteLines(ctx context.Context, of string, limit int) (int, error) {
-	return removeFirst(ctx, a.memory, &a.data.lines, limit, func(l account.Line) string { return l.ID },
+func (a accounts) DeleteLines(ctx context.Context, of string, limit int) (deleted []account.Line, err error) {
+	_, err = removeFirst(ctx, a.memory, &a.data.lines, limit, func(l account.Line) string { deleted = append(deleted, l); return l.ID },
 		func(l account.Line) bool { return l.Account == of }, func(x, y account.Line) int { return x.At.Compare(y.At) })
+	return deleted, err
 }
 func (a accounts) Lines(ctx context.Context, of string, from, to time.Time) iter.Seq2[account.Line, error] {
 	all, err := list(ctx, a.memory, &a.data.lines, func(l account.Line) bool { return l.Account == of && !l.At.Before(from) && l.At.Before(to) })
