@@ -113,9 +113,35 @@ func readSteps(files fs.FS) ([]step, error) {
 	return steps, nil
 }
 
-// apply applies the step together with the note that it was. It does not wait for long
-// for those who use a table: who comes after it would wait as long.
+// stepTries is how often a step is tried that did not get a lock on a table, within 10 seconds each time, or that was
+// chosen to end a deadlock with a server.
+const stepTries = 6
+
+// apply applies the step, and tries it again if servers were in its way.
 func (s step) apply(ctx context.Context, conn *pgx.Conn) error {
+	for try := 1; ; try++ {
+		err := s.applyOnce(ctx, conn)
+		if !blocked(err) {
+			return err
+		}
+		if try == stepTries {
+			return fmt.Errorf("%w; gave up after %d tries, nothing is changed: end long transactions on the database, or stop servers, and migrate again", err, try)
+		}
+		if err := pause(ctx, try); err != nil {
+			return err
+		}
+	}
+}
+
+// blocked reports whether a step was undone because of locks that others held.
+func blocked(err error) bool {
+	var said *pgconn.PgError
+	return errors.As(err, &said) && (said.Code == lockNotAvailable || said.Code == deadlockDetected)
+}
+
+// applyOnce applies the step together with the note that it was. It does not wait for long
+// for those who use a table: who comes after it would wait as long.
+func (s step) applyOnce(ctx context.Context, conn *pgx.Conn) error {
 	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `SET LOCAL lock_timeout = '10s';
 			CREATE TABLE IF NOT EXISTS innsigli_schema (version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`)
