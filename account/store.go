@@ -21,6 +21,9 @@ type Store interface {
 // AccountStore stores accounts by ID.
 type AccountStore interface {
 	Account(ctx context.Context, id string) (Account, error)
+	// ShareAccount is like Account for a transaction that does not change the account: it does not wait for others that
+	// have called ShareAccount, and those that change the account wait for it.
+	ShareAccount(ctx context.Context, id string) (Account, error)
 	Accounts(ctx context.Context) ([]Account, error)
 	// AddAccount returns storage.ErrExists if the ID is taken.
 	AddAccount(ctx context.Context, a Account) error

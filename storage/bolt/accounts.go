@@ -97,6 +97,10 @@ func (s accounts) Account(ctx context.Context, id string) (account.Account, erro
 	return account.Account(record), err
 }
 
+func (s accounts) ShareAccount(ctx context.Context, id string) (account.Account, error) {
+	return s.Account(ctx, id)
+}
+
 func (s accounts) Accounts(ctx context.Context) ([]account.Account, error) {
 	records, err := list(ctx, s.db, accountTable, accountOrder, every())
 	return convert(records, func(r accountRecord) account.Account { return account.Account(r) }), err

@@ -72,6 +72,14 @@ func (s accounts) Account(ctx context.Context, id string) (account.Account, erro
 	return find(ctx, s.db, accountTable, "id = $1", id)
 }
 
+func (s accounts) ShareAccount(ctx context.Context, id string) (a account.Account, err error) {
+	err = s.db.read(ctx, func(q querier) error {
+		a, err = accountTable.share(ctx, q, "id = $1", id)
+		return err
+	})
+	return a, err
+}
+
 func (s accounts) Accounts(ctx context.Context) ([]account.Account, error) {
 	return list(ctx, s.db, accountTable, "true ORDER BY seq")
 }

@@ -115,10 +115,23 @@ func (t table[R]) removeFirst(ctx context.Context, tx pgx.Tx, column string, upT
 // find reads the record that the condition singles out, or answers storage.ErrNotFound.
 // In a transaction it then stays as it is.
 func (t table[R]) find(ctx context.Context, q querier, condition string, args ...any) (r R, err error) {
+	return t.findLocked(ctx, q, lock(q), condition, args...)
+}
+
+// share is like find, and lets other transactions share the record.
+func (t table[R]) share(ctx context.Context, q querier, condition string, args ...any) (r R, err error) {
+	mode := ""
+	if lock(q) != "" {
+		mode = " FOR SHARE"
+	}
+	return t.findLocked(ctx, q, mode, condition, args...)
+}
+
+func (t table[R]) findLocked(ctx context.Context, q querier, lock, condition string, args ...any) (r R, err error) {
 	if !storable(args...) {
 		return r, storage.ErrNotFound
 	}
-	err = q.QueryRow(ctx, t.selection(condition)+lock(q), args...).Scan(t.fields(&r)...)
+	err = q.QueryRow(ctx, t.selection(condition)+lock, args...).Scan(t.fields(&r)...)
 	return r, err
 }
 

@@ -364,6 +364,9 @@ type accounts struct{ *memory }
 func (a accounts) Account(ctx context.Context, id string) (account.Account, error) {
 	return get(ctx, a.memory, &a.data.accounts, id)
 }
+func (a accounts) ShareAccount(ctx context.Context, id string) (account.Account, error) {
+	return a.Account(ctx, id)
+}
 func (a accounts) Accounts(ctx context.Context) ([]account.Account, error) {
 	return list(ctx, a.memory, &a.data.accounts, nil)
 }
