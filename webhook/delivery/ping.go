@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"time"
 
@@ -26,12 +27,25 @@ func (s *Service) ping(ctx context.Context, to Subscription, purpose Purpose, ve
 		return Attempt{}, err
 	}
 	err = s.tx.InTx(ctx, func(ctx context.Context) error {
-		if err := s.store.AddAttempt(ctx, made); err != nil || !verifiable || made.Failure != "" {
+		if err := s.addAttempt(ctx, made); err != nil || !verifiable || made.Failure != "" {
 			return err
 		}
 		return s.answered(ctx, to)
 	})
 	return made, fault("noting a ping", err)
+}
+
+// addAttempt adds a ping to the log, unless its subscription was deleted while it was sent. It joins the transaction, in which
+// the subscription then stays.
+func (s *Service) addAttempt(ctx context.Context, made Attempt) error {
+	_, err := s.store.Subscription(ctx, made.Subscription)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	}
+	return s.store.AddAttempt(ctx, made)
 }
 
 // sendPing sends a ping. Pings are alike but for their ID and time, and for the signatures of those

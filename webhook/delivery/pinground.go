@@ -56,7 +56,7 @@ func (s *Service) doRound(ctx context.Context, job storage.Job, purpose Purpose,
 			return err
 		}
 		if !ok {
-			return s.store.AddAttempt(ctx, made)
+			return s.addAttempt(ctx, made)
 		}
 		return s.settle(ctx, job.Kind, was, made, judge(was, p.At, made))
 	}, nil
