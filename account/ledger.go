@@ -115,7 +115,7 @@ func (s *Service) Statement(ctx context.Context, account string, month time.Time
 		return Statement{}, err
 	}
 	year, number, _ := month.UTC().Date()
-	statement := Statement{Account: a.ID, Name: a.Name, Month: time.Date(year, number, 1, 0, 0, 0, 0, time.UTC)}
+	statement := Statement{Account: a.ID, Name: a.Name, Month: time.Date(year, number, 1, 0, 0, 0, 0, time.UTC), Price: unitPrice(0)}
 	for line, err := range s.store.Lines(ctx, a.ID, statement.Month, statement.Month.AddDate(0, 1, 0)) {
 		if err != nil {
 			return Statement{}, storeError("reading the ledger", err)
