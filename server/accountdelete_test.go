@@ -226,7 +226,7 @@ func someAccount(t *testing.T, s store, name string, phase signing.Phase) belong
 			s.Webhooks().AddDropped(ctx, delivery.Dropped{Subscription: hook.ID, Event: id("dropped event"), At: now, Body: []byte(`{}`)}),
 			s.Jobs().Enqueue(ctx,
 				job("webhook.event", a.ID, "", "{}"), job("webhook.delivery", hook.ID, "", id("delivery")), job("process.mail", signed.ID, "", id("mail")),
-				job("signing.drive", a.ID, id("order"), "{}"), job("mail.message", "", id("message"), "about "+hook.ID)),
+				job("signing.drive", a.ID, id("order"), "{}"), job("mail", a.ID, id("message"), "{}")),
 			s.EvidenceLog().Record(ctx, storage.Entry{Subject: signed.ID, Account: a.ID, Kind: "process.created", At: now, Facts: json.RawMessage(`{}`)}),
 		)
 		return errors.Join(failed...)
@@ -442,6 +442,7 @@ type hooked struct {
 	listing
 	n      int
 	before func(n int) error
+	within []string // lists that were read in transactions
 }
 
 // listing is what a deletion needs of a store beside operator.Store.
@@ -471,7 +472,82 @@ func (h *hooked) InTx(ctx context.Context, fn func(context.Context) error) error
 	return h.Store.InTx(context.WithValue(ctx, inTx{}, true), fn)
 }
 
+func (h *hooked) note(ctx context.Context, list string) {
+	if ctx.Value(inTx{}) != nil {
+		h.within = append(h.within, list)
+	}
+}
+
+func (h *hooked) RequestsOf(ctx context.Context, account string) iter.Seq2[signing.Request, error] {
+	h.note(ctx, "requests")
+	return h.listing.RequestsOf(ctx, account)
+}
+
+func (h *hooked) AllTokens(ctx context.Context) iter.Seq2[account.TokenRecord, error] {
+	h.note(ctx, "tokens")
+	return h.listing.AllTokens(ctx)
+}
+
+func (h *hooked) AllSignals(ctx context.Context) iter.Seq2[busysignal.Signal, error] {
+	h.note(ctx, "signals")
+	return h.listing.AllSignals(ctx)
+}
+
+func (h *hooked) AllJobs(ctx context.Context) iter.Seq2[storage.Job, error] {
+	h.note(ctx, "jobs")
+	return h.listing.AllJobs(ctx)
+}
+
+func (h *hooked) AllKeys(ctx context.Context) iter.Seq2[portal.Key, error] {
+	h.note(ctx, "keys")
+	return h.listing.AllKeys(ctx)
+}
+
+// A deletion goes through long lists outside of transactions, for which others would wait.
+func TestDeletionOfAnAccountKeepsTransactionsShort(t *testing.T) {
+	for name, open := range stores {
+		t.Run(name, func(t *testing.T) {
+			s := open(t)
+			gone := someAccount(t, s, "gone", signing.Ended)
+			h := hook(s, func(int) error { return nil })
+			o := operator.New(h, operator.Options{})
+			none := func(operator.AccountContent) error { return nil }
+			if err := o.DeleteAccount(t.Context(), gone.account, operator.Deletion{}, none); err == nil {
+				t.Error("a signature is under way")
+			}
+			deleted(t, o, gone.account, operator.Deletion{Force: true})
+			if len(h.within) > 0 {
+				t.Errorf("read in transactions: %v", h.within)
+			}
+		})
+	}
+}
+
 var errBroken = errors.New("broken off")
+
+// Jobs of other accounts stay that have the ID of a deleted account in their text.
+func TestDeletionOfAnAccountLeavesOtherJobs(t *testing.T) {
+	for name, open := range stores {
+		t.Run(name, func(t *testing.T) {
+			s := open(t)
+			gone := someAccount(t, s, "gone", signing.Ended)
+			other := storage.Job{Kind: "mail", Group: "another", Unique: "message", Due: now(), Payload: []byte("what became of " + gone.account + "?")}
+			if err := s.InTx(t.Context(), func(ctx context.Context) error { return s.Jobs().Enqueue(ctx, other) }); err != nil {
+				t.Fatal(err)
+			}
+			deleted(t, operator.New(s.Store, operator.Options{}), gone.account, operator.Deletion{Force: true})
+			left := 0
+			for j, err := range s.Store.(listing).AllJobs(t.Context()) {
+				if left++; err != nil || string(j.Payload) != string(other.Payload) {
+					t.Errorf("%+v, %v", j, err)
+				}
+			}
+			if left != 1 {
+				t.Errorf("%d jobs are left", left)
+			}
+		})
+	}
+}
 
 // A deletion that breaks off before any of its transactions, as if the program had died, goes on when it is called again, and
 // leaves nothing.

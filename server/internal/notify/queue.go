@@ -42,9 +42,10 @@ type messageJob struct {
 
 const messageVersion = 1
 
-// Enqueue has a message sent to each of its recipients. While a message is still to be sent to somebody, another
+// Enqueue has a message about an account sent to each of its recipients. Its jobs are of the account's group, by which they are
+// deleted with it. While a message is still to be sent to somebody, another
 // with its ID is not sent to them.
-func (q Queue) Enqueue(ctx context.Context, message mail.Message) error {
+func (q Queue) Enqueue(ctx context.Context, account string, message mail.Message) error {
 	var list []storage.Job
 	now := q.Now.Now(ctx)
 	for _, to := range message.To {
@@ -54,7 +55,7 @@ func (q Queue) Enqueue(ctx context.Context, message mail.Message) error {
 		if err != nil {
 			return err
 		}
-		list = append(list, storage.Job{Kind: MessageKind, Unique: message.ID + " " + to, Due: now, Payload: payload})
+		list = append(list, storage.Job{Kind: MessageKind, Group: account, Unique: message.ID + " " + to, Due: now, Payload: payload})
 	}
 	return q.Tx.InTx(ctx, func(ctx context.Context) error { return q.Jobs.Enqueue(ctx, list...) })
 }
