@@ -31,18 +31,18 @@ type OpenIDLogin struct {
 var _ page.Login = OpenIDLogin{}
 
 // methodOf is how a way to log in would be to sign.
-var methodOf = map[page.Way]idp.Method{page.App: idp.App, page.SIM: idp.SIM}
+var methodOf = map[page.LoginMethod]idp.Method{page.App: idp.App, page.SIM: idp.SIM}
 
-// Ways implements [page.Login].
-func (l OpenIDLogin) Ways() []page.Way {
+// Methods implements [page.Login].
+func (l OpenIDLogin) Methods() []page.LoginMethod {
 	if len(l.Phones) == 0 {
-		return []page.Way{page.Browser}
+		return []page.LoginMethod{page.Browser}
 	}
-	return []page.Way{page.App, page.SIM, page.Browser}
+	return []page.LoginMethod{page.App, page.SIM, page.Browser}
 }
 
 // Begin implements [page.Login].
-func (l OpenIDLogin) Begin(ctx context.Context, way page.Way, hint string) (page.LoginState, error) {
+func (l OpenIDLogin) Begin(ctx context.Context, way page.LoginMethod, hint string) (page.LoginState, error) {
 	if way == page.Browser {
 		return l.beginBrowser(ctx)
 	}
@@ -63,18 +63,18 @@ func (l OpenIDLogin) beginBrowser(ctx context.Context) (page.LoginState, error) 
 		return page.LoginState{}, l.meaning(err)
 	}
 	kept, err := json.Marshal(s)
-	return page.LoginState{Way: page.Browser, Redirect: address, Expires: s.Expires, Provider: kept}, err
+	return page.LoginState{Method: page.Browser, Redirect: address, Expires: s.Expires, Provider: kept}, err
 }
 
 // phoneState is a login on a phone as the page keeps it.
-func phoneState(way page.Way, s login.PhoneState) (page.LoginState, error) {
+func phoneState(way page.LoginMethod, s login.PhoneState) (page.LoginState, error) {
 	kept, err := json.Marshal(s)
-	return page.LoginState{Way: way, Code: s.Code, Interval: s.Interval, Expires: s.Expires, Provider: kept}, err
+	return page.LoginState{Method: way, Code: s.Code, Interval: s.Interval, Expires: s.Expires, Provider: kept}, err
 }
 
 // Poll implements [page.Login].
 func (l OpenIDLogin) Poll(ctx context.Context, kept page.LoginState) (page.LoginState, *portal.Person, error) {
-	phone := l.Phones[methodOf[kept.Way]]
+	phone := l.Phones[methodOf[kept.Method]]
 	if phone == nil { // the configuration was another when the login began
 		return kept, nil, page.ErrRefusedLogin
 	}
@@ -83,7 +83,7 @@ func (l OpenIDLogin) Poll(ctx context.Context, kept page.LoginState) (page.Login
 		return kept, nil, fmt.Errorf("reading the state of a login: %w", err)
 	}
 	s, identity, err := phone.Poll(ctx, s)
-	next, stateErr := phoneState(kept.Way, s)
+	next, stateErr := phoneState(kept.Method, s)
 	switch {
 	case stateErr != nil:
 		return kept, nil, stateErr

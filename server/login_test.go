@@ -68,7 +68,7 @@ func loginsOf(t *testing.T, phones ...idp.Method) (OpenIDLogin, *bytes.Buffer) {
 // Where the provider cannot be reached the same may be asked again; nobody has refused anything.
 func TestLoginsWithoutTheProvider(t *testing.T) {
 	l, log := loginsOf(t, idp.App, idp.SIM)
-	for _, way := range l.Ways() {
+	for _, way := range l.Methods() {
 		if _, err := l.Begin(t.Context(), way, "0101302989"); err == nil || errors.Is(err, page.ErrLogin) {
 			t.Errorf("%s: %v", way, err)
 		}
@@ -85,14 +85,14 @@ func TestLoginsWithoutTheProvider(t *testing.T) {
 func TestStatesOfLogins(t *testing.T) {
 	l, _ := loginsOf(t)
 	trial := newTrialLogin("http://localhost")
-	if ways := l.Ways(); len(ways) != 1 || ways[0] != page.Browser {
+	if ways := l.Methods(); len(ways) != 1 || ways[0] != page.Browser {
 		t.Errorf("ways %v", ways)
 	}
-	if _, who, err := l.Poll(t.Context(), page.LoginState{Way: page.App, Provider: []byte("{}")}); !errors.Is(err, page.ErrRefusedLogin) || who != nil {
+	if _, who, err := l.Poll(t.Context(), page.LoginState{Method: page.App, Provider: []byte("{}")}); !errors.Is(err, page.ErrRefusedLogin) || who != nil {
 		t.Errorf("on the phone: %v, %v", who, err)
 	}
 	for _, provider := range []string{"", "null", "{", `{"state":"","nonce":""}`} {
-		kept := page.LoginState{Way: page.Browser, Provider: []byte(provider)}
+		kept := page.LoginState{Method: page.Browser, Provider: []byte(provider)}
 		for _, one := range []page.Login{l, trial} {
 			if _, err := one.Finish(t.Context(), kept, url.Values{"state": {"another"}, "code": {"1"}, "kennitala": {"0101302989"}}); err == nil {
 				t.Errorf("%q is finished by %T", provider, one)

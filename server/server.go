@@ -371,10 +371,10 @@ func (s *Server) newHandler() http.Handler {
 	}
 	api.Reference = reference.Handler(reference.Config{Title: "Innsigli", Environment: environment, Document: "openapi.json"})
 	if s.people.authority != nil {
-		api.Authority = s.people.authority
+		api.TestCA = s.people.authority
 	}
 	if s.people.notifier != nil {
-		api.Notifier, api.News = s.people.notifier, s.signing
+		api.Notifier, api.Notifications = s.people.notifier, s.signing
 	}
 	h := s.withPage(httpapi.New(api))
 	if c.Environment == Trial {

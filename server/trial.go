@@ -35,22 +35,22 @@ func newTrialLogin(baseURL string) trialLogin {
 	return trialLogin{simulated.NewLogin(simulated.LoginOptions{Delay: trialDelay, Name: simulated.Name}), baseURL}
 }
 
-// Ways implements [page.Login].
-func (trialLogin) Ways() []page.Way { return []page.Way{page.App, page.SIM, page.Browser} }
+// Methods implements [page.Login].
+func (trialLogin) Methods() []page.LoginMethod { return []page.LoginMethod{page.App, page.SIM, page.Browser} }
 
 // Begin implements [page.Login].
-func (l trialLogin) Begin(ctx context.Context, way page.Way, hint string) (page.LoginState, error) {
+func (l trialLogin) Begin(ctx context.Context, way page.LoginMethod, hint string) (page.LoginState, error) {
 	if way == page.Browser {
 		state := rand.Text()
 		redirect := l.baseURL + trialLoginPath + "?" + url.Values{"state": {state}}.Encode()
-		return page.LoginState{Way: way, Redirect: redirect, Expires: time.Now().UTC().Add(simulated.LoginExpiry), Provider: []byte(state)}, nil
+		return page.LoginState{Method: way, Redirect: redirect, Expires: time.Now().UTC().Add(simulated.LoginExpiry), Provider: []byte(state)}, nil
 	}
 	s, err := l.login.Begin(ctx, idp.Person{Method: methodOf[way], Kennitala: hint, Phone: hint})
 	if err != nil {
 		return page.LoginState{}, trialMeaning(err)
 	}
 	kept, err := json.Marshal(s)
-	return page.LoginState{Way: way, Code: s.Code, Interval: time.Second, Expires: s.Expires, Provider: kept}, err
+	return page.LoginState{Method: way, Code: s.Code, Interval: time.Second, Expires: s.Expires, Provider: kept}, err
 }
 
 // Poll implements [page.Login].

@@ -65,7 +65,7 @@ func (r *request) goOn(ctx context.Context, c *client) (reply, error) {
 
 // unready says that there is no page renderer yet to look for a free place with.
 func (a reply) unready() bool {
-	return a.Status == http.StatusServiceUnavailable && bytes.Contains(a.Body, []byte("being made ready to look"))
+	return a.Status == http.StatusServiceUnavailable && bytes.Contains(a.Body, []byte("not ready yet to look"))
 }
 
 // try makes a start that was cut off again with the same key and body, and polls.

@@ -85,7 +85,7 @@ func unused(ctx context.Context, s config.DB) error {
 		return nil
 	}
 	for limit := time.Now().Add(ending); ; {
-		n, err := db.Others(ctx)
+		n, err := db.OtherConnections(ctx)
 		switch {
 		case err != nil || n == 0:
 			return err

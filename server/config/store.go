@@ -114,9 +114,9 @@ func Advice(err error) string {
 		advice string
 	}{
 		{postgres.ErrNoDatabase, "make it first, such as: createdb --encoding=UTF8 innsigli"},
-		{postgres.ErrRefused, "look at the role in the URL, its password (PGPASSWORD, ~/.pgpass or the URL) and the server's pg_hba.conf"},
+		{postgres.ErrAccessDenied, "look at the role in the URL, its password (PGPASSWORD, ~/.pgpass or the URL) and the server's pg_hba.conf"},
 		{postgres.ErrNotGranted, `have its owner run the GRANTs in "innsigli migrate --help"`},
-		{postgres.ErrMayNotMake, `run "innsigli migrate" as a role that may, and the GRANTs in its --help`},
+		{postgres.ErrMayNotMigrate, `run "innsigli migrate" as a role that may, and the GRANTs in its --help`},
 	} {
 		if errors.Is(err, a.of) {
 			return a.advice

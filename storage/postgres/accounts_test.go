@@ -8,7 +8,7 @@ import (
 // Transactions that share an account do not wait for one another, and a change of the account waits for all of them.
 func TestTransactionsShareAnAccount(t *testing.T) {
 	db, url := opened(t, Options{})
-	withAccounts(t, db, "a")
+	addAccounts(t, db, "a")
 	changed := make(chan error, 1)
 	share := func(then func()) error {
 		return db.InTx(t.Context(), func(ctx context.Context) error {

@@ -34,8 +34,8 @@ type Letterhead struct {
 // LetterheadOf returns that of an operator.
 func LetterheadOf(o page.Operator) Letterhead { return Letterhead{o.Name, o.Colour, o.Logo} }
 
-func (h Letterhead) Name() string   { return cmp.Or(h.Operator, page.OwnName) }
-func (h Letterhead) Colour() string { return cmp.Or(h.Hex, page.OwnColour) }
+func (h Letterhead) Name() string   { return cmp.Or(h.Operator, page.DefaultName) }
+func (h Letterhead) Colour() string { return cmp.Or(h.Hex, page.DefaultColour) }
 
 // LogoURL is where the HTML finds the logo that comes with it; empty: there is none.
 func (h Letterhead) LogoURL() template.URL {
