@@ -109,18 +109,18 @@ func TestStatesOfLogins(t *testing.T) {
 func TestRefusedLoginsAreLogged(t *testing.T) {
 	for code, logged := range map[idp.ErrorCode]bool{idp.InvalidClient: true, idp.UserCancelled: false, idp.TimeoutNoAnswer: false} {
 		l, log := loginsOf(t)
-		err := l.meaning(fmt.Errorf("asking: %w", &ciba.Error{Code: string(code), Description: "0101302989"}))
+		err := l.pageError(fmt.Errorf("asking: %w", &ciba.Error{Code: string(code), Description: "0101302989"}))
 		if !errors.Is(err, page.ErrLogin) || (log.Len() > 0) != logged || bytes.Contains(log.Bytes(), []byte("0101302989")) {
 			t.Errorf("%s: %v, log %q", code, err, log)
 		}
 	}
 	l, log := loginsOf(t)
-	if err := l.meaning(login.ErrMismatch); !errors.Is(err, page.ErrForeignAnswer) || log.Len() > 0 {
+	if err := l.pageError(login.ErrMismatch); !errors.Is(err, page.ErrForeignAnswer) || log.Len() > 0 {
 		t.Errorf("%v, log %q", err, log)
 	}
 	for _, refused := range []error{login.ErrMethod, login.ErrNoKennitala, login.ErrKennitalaMismatch} {
 		l, log := loginsOf(t)
-		if err := l.meaning(refused); !errors.Is(err, page.ErrRefusedLogin) || log.Len() == 0 {
+		if err := l.pageError(refused); !errors.Is(err, page.ErrRefusedLogin) || log.Len() == 0 {
 			t.Errorf("%v, log %q", err, log)
 		}
 	}

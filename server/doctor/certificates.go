@@ -17,8 +17,8 @@ import (
 	"github.com/innsigli/innsigli/ades/online"
 )
 
-// timestamps asks each authority for a token, which has to lead to the roots, and compares the clocks. One that does
-// not answer takes no time from the others.
+// timestamps returns a check of each timestamp authority. It asks for a token, which must lead to the roots, and
+// compares the clocks.
 func (d doctor) timestamps() (checks []check) {
 	for i, tsa := range d.conf.TSAs() {
 		checks = append(checks, func(ctx context.Context, r *Results) {
@@ -47,35 +47,35 @@ func (d doctor) timestamp(ctx context.Context, what string, tsa online.TSA, r *R
 	sum := sha256.Sum256([]byte(rand.Text()))
 	began := time.Now()
 	if _, err := tsa.Timestamp(ctx, crypto.SHA256, sum[:]); err != nil {
-		r.fault(what, plain(err), "See url, username, password-file, certificate and roots of this [[timestamp]], and whether a firewall is in between.")
+		r.fault(what, oneLine(err), "Check url, username, password-file, certificate and roots of this [[timestamp]], and whether a firewall blocks the connection.")
 	} else {
-		r.ok(what, fmt.Sprintf("%s gave a token in %v, which leads to the roots", host(tsa.URL), time.Since(began).Round(time.Millisecond)))
+		r.ok(what, fmt.Sprintf("%s issued a token in %v, which leads to the roots", host(tsa.URL), time.Since(began).Round(time.Millisecond)))
 	}
 	d.clock(host(tsa.URL), dates.skew(), r)
 }
 
-// A clock that is wrong by more has tokens and timestamps judged wrongly.
+// With a larger difference of clocks, tokens and timestamps may be refused.
 const (
 	doubtfulSkew = 3 * time.Second
 	faultySkew   = 30 * time.Second
 )
 
-// clock compares the clock of this machine with that of another.
+// clock adds a finding if the clock of this machine differs from that of a service.
 func (d doctor) clock(of string, skew time.Duration, r *Results) {
-	says := fmt.Sprintf("that of %s is %v", of, ahead(skew.Round(time.Second)))
+	says := fmt.Sprintf("the clock of %s is %v", of, ahead(skew.Round(time.Second)))
 	switch size := skew.Abs(); {
 	case size > faultySkew:
-		r.fault("clock", says, "Keep the clock of this machine by NTP.")
+		r.fault("clock", says, "Synchronize the clock of this machine with NTP.")
 	case size > doubtfulSkew:
-		r.doubt("clock", says, "Keep the clock of this machine by NTP.")
+		r.doubt("clock", says, "Synchronize the clock of this machine with NTP.")
 	}
 }
 
-// datedTransport compares the dates of answers with the clock. They have no fractions of seconds, and an
-// answer is made at any time while it is waited for: a difference that this explains is none.
+// datedTransport compares the Date of each response with the clock. Dates have a precision of one second, and a response is
+// created at any time during the request: a difference that this explains counts as 0.
 type datedTransport struct {
-	next  http.RoundTripper
-	least *time.Duration
+	next http.RoundTripper
+	last *time.Duration // difference of the last response; nil: there was none with a Date
 }
 
 func (t *datedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -86,16 +86,16 @@ func (t *datedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if date, err := http.ParseTime(response.Header.Get("Date")); err == nil {
 		skew := skewOf(date, began, time.Now())
-		t.least = &skew
+		t.last = &skew
 	}
 	return response, nil
 }
 
 func (t *datedTransport) skew() time.Duration {
-	if t.least == nil {
+	if t.last == nil {
 		return 0
 	}
-	return *t.least
+	return *t.last
 }
 
 func skewOf(date, began, ended time.Time) time.Duration {
@@ -108,7 +108,7 @@ func skewOf(date, began, ended time.Time) time.Duration {
 	return 0
 }
 
-// host is the part of an address that is no secret.
+// host returns the host and port of a URL, which have no secret.
 func host(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -118,29 +118,29 @@ func host(address string) string {
 }
 
 const (
-	soonOver  = 14 * 24 * time.Hour // of what is renewed by programs
-	rootsOver = 90 * 24 * time.Hour // of what is renewed by people
+	expiresSoon      = 14 * 24 * time.Hour // for certificates that programs renew
+	rootsExpiresSoon = 90 * 24 * time.Hour // for certificates that people renew
 )
 
-// roots looks at how long the configured certificates last.
+// roots checks the expiry of the configured certificates.
 func (d doctor) roots(_ context.Context, r *Results) {
-	now, bad := time.Now(), 0
+	now, expiring := time.Now(), 0
 	for _, c := range slices.Concat(d.conf.Roots, d.conf.Intermediates) {
-		if lifetime(r, "trust", c.Subject.String(), c, now, rootsOver, "Ask its authority for the next one.") {
+		if lifetime(r, "trust", c.Subject.String(), c, now, rootsExpiresSoon, "Get its successor from the authority that issued it.") {
 			continue
 		}
-		bad++
+		expiring++
 	}
-	if bad == 0 && len(d.conf.Roots) > 0 {
+	if expiring == 0 && len(d.conf.Roots) > 0 {
 		r.ok("trust", fmt.Sprintf("%s and %s, none about to expire", counted(len(d.conf.Roots), "root"), counted(len(d.conf.Intermediates), "intermediate")))
 	}
 }
 
-// lifetime says whether a certificate is valid and stays so for a while, and enters it when not.
+// lifetime reports whether a certificate is valid now and for the time soon, and adds a finding if not.
 func lifetime(r *Results, what, name string, c *x509.Certificate, now time.Time, soon time.Duration, advice string) bool {
 	switch until := c.NotAfter.UTC().Format(time.DateOnly); {
 	case now.Before(c.NotBefore):
-		r.fault(what, fmt.Sprintf("%s is not valid before %s", name, c.NotBefore.UTC().Format(time.DateTime)), "See the clock of this machine.")
+		r.fault(what, fmt.Sprintf("%s is not valid before %s", name, c.NotBefore.UTC().Format(time.DateTime)), "Check the clock of this machine.")
 	case now.After(c.NotAfter):
 		r.fault(what, fmt.Sprintf("%s has expired on %s", name, until), advice)
 	case now.Add(soon).After(c.NotAfter):
@@ -151,14 +151,14 @@ func lifetime(r *Results, what, name string, c *x509.Certificate, now time.Time,
 	return false
 }
 
-// mostAsked bounds whom is asked about.
-const mostAsked = 20
+// maxRevocations is the most certificates whose revocation status is checked.
+const maxRevocations = 20
 
-// revocations asks whether the intermediates were revoked, as is asked for each signature.
+// revocations returns a check of the revocation status of each intermediate, with the same request as for a signature.
 func (d doctor) revocations() (checks []check) {
 	revocation := &online.Revocation{Client: online.NewClient(d.conf.PrivateAddresses...)}
 	known := slices.Concat(d.conf.Roots, d.conf.Intermediates)
-	for _, c := range d.conf.Intermediates[:min(mostAsked, len(d.conf.Intermediates))] {
+	for _, c := range d.conf.Intermediates[:min(maxRevocations, len(d.conf.Intermediates))] {
 		i := slices.IndexFunc(known, func(issuer *x509.Certificate) bool { return c.CheckSignatureFrom(issuer) == nil })
 		if i < 0 || c.Equal(known[i]) {
 			continue
@@ -167,7 +167,7 @@ func (d doctor) revocations() (checks []check) {
 	}
 	if len(checks) == 0 && len(d.conf.Roots) > 0 {
 		checks = append(checks, func(_ context.Context, r *Results) {
-			r.doubt("revocation", "there is nobody to ask about: no intermediate is configured", "With trust.intermediates the way to their authority is tried here.")
+			r.doubt("revocation", "not checked: no intermediate is configured", "With trust.intermediates the connection to their authority is checked here.")
 		})
 	}
 	return checks
@@ -178,10 +178,10 @@ func revocationOf(ctx context.Context, revocation *online.Revocation, c, issuer 
 	_, err := revocation.Revocation(ctx, c, issuer, time.Time{})
 	switch {
 	case errors.Is(err, ades.ErrRevoked):
-		r.fault(what, ades.Identify(c)+" was revoked", "Ask its authority for the next one.")
+		r.fault(what, ades.Identify(c)+" was revoked", "Get its successor from the authority that issued it.")
 	case err != nil:
-		r.fault(what, plain(err), "Signatures of people under it do not reach level Lt, and end with InternalError. See whether a firewall is in between.")
+		r.fault(what, oneLine(err), "Signatures of people with certificates below it fail with InternalError, since level Lt needs this. Check whether a firewall blocks the connection.")
 	default:
-		r.ok(what, "the authority answers for "+ades.Identify(c))
+		r.ok(what, "the authority confirms the status of "+ades.Identify(c))
 	}
 }

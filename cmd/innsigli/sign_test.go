@@ -3,9 +3,14 @@ package main
 import (
 	"bytes"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/pem"
+	"errors"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
 	"maps"
 	"net/http"
 	"os"
@@ -14,14 +19,18 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
-	catest "github.com/innsigli/innsigli/internal/test/ca"
-	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/innsigli/innsigli/ades"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/internal/test/pdflint"
+	"github.com/innsigli/innsigli/stamp"
 )
 
 // signedFile is a file with the level of its signatures and the names of its signers, in
@@ -190,4 +199,103 @@ func signatureParts(t *testing.T, file []byte) (parts []signaturePart) {
 		parts = append(parts, signaturePart{cms, bytes.Join([][]byte{file[:gap], file[rest:end]}, nil)})
 	}
 	return parts
+}
+
+// withStamp has a start call ask for a stamp in the first free spot from the bottom right: by
+// SIM with an image, which is a document of its own until the request has ended, else the
+// standard one.
+func withStamp(body, method string) string {
+	settings := signatureImage
+	if method == "IdpSim" {
+		settings = fmt.Sprintf(`{"alignment":"BottomRight","positioning":"Auto","imageB64":%q,"imageType":"Png","width":100,"height":40}`, base64.StdEncoding.EncodeToString(square()))
+	}
+	return `{"signatureImage":` + settings + "," + body[1:]
+}
+
+// square is an image.
+func square() []byte {
+	picture := image.NewNRGBA(image.Rect(0, 0, 8, 8))
+	for i := range 8 {
+		picture.SetNRGBA(i, i, color.NRGBA{R: 0x17, G: 0x4a, B: 0x73, A: 0xff})
+	}
+	var b bytes.Buffer
+	png.Encode(&b, picture) // a bytes.Buffer takes everything
+	return b.Bytes()
+}
+
+// checkStamp checks that page 1 of a document has a stamp in the quarter at a corner.
+func checkStamp(signed []byte, c stamp.Corner) error {
+	page, err := stamp.ReadPage(bytes.NewReader(signed), int64(len(signed)), 1)
+	if err != nil {
+		return err
+	}
+	if _, err := page.Place(c, 0, 0, stamp.Size{Width: page.Width / 2, Height: page.Height / 2}); !errors.Is(err, stamp.ErrOverlap) {
+		return fmt.Errorf("there is no stamp: placing one there: %v", err)
+	}
+	return nil
+}
+
+func wantStamp(t *testing.T, signed []byte) {
+	t.Helper()
+	if err := checkStamp(signed, stamp.BottomRight); err != nil {
+		t.Error(err)
+	}
+}
+
+func scriptStamped(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: stamped FILE CORNER")
+	}
+	corner, ok := parseCorner(args[1])
+	if !ok {
+		ts.Fatalf("%q is no corner", args[1])
+	}
+	if err := checkStamp([]byte(ts.ReadFile(args[0])), corner); (err == nil) == neg {
+		ts.Fatalf("%s: %v", args[0], err)
+	}
+}
+
+// --stamp CORNER[:X,Y][@PAGE].
+func TestParsePlacement(t *testing.T) {
+	for text, want := range map[string]placement{
+		"TopLeft":               {page: 1, corner: stamp.TopLeft},
+		"TopRight@3":            {page: 3, corner: stamp.TopRight},
+		"BottomLeft:0,0":        {page: 1, corner: stamp.BottomLeft, manual: true},
+		"BottomRight:36,36.5@2": {page: 2, corner: stamp.BottomRight, manual: true, x: 36, y: 36.5},
+		"bottomRIGHT":           {page: 1, corner: stamp.BottomRight},
+	} {
+		got, err := parsePlacement(text)
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(placement{})); diff != "" || err != nil {
+			t.Errorf("%q: %v\n%s", text, err, diff)
+		}
+	}
+	for text, want := range map[string]string{
+		"":                             `"" is not a corner`,
+		"Middle":                       `"Middle" is not a corner`,
+		"Top Left":                     `"Top Left" is not a corner`,
+		" TopLeft":                     `" TopLeft" is not a corner`,
+		"@2":                           `"" is not a corner`,
+		"TopLeft:":                     `"" is not two numbers`,
+		"TopLeft:36":                   `"36" is not two numbers`,
+		"TopLeft:36,":                  `"36," is not two numbers`,
+		"TopLeft:,36":                  `",36" is not two numbers`,
+		"TopLeft:36,36,36":             `"36,36,36" is not two numbers`,
+		"TopLeft:36, 36":               `"36, 36" is not two numbers`,
+		"TopLeft:-1,36":                `"-1,36" is not two numbers`,
+		"TopLeft:36,NaN":               `"36,NaN" is not two numbers`,
+		"TopLeft:Inf,36":               `"Inf,36" is not two numbers`,
+		"TopLeft:36,1e999":             `"36,1e999" is not two numbers`,
+		"TopLeft:36,36:1":              `"36,36:1" is not two numbers`,
+		"TopLeft@":                     `"" is not a page number`,
+		"TopLeft@0":                    `"0" is not a page number`,
+		"TopLeft@-1":                   `"-1" is not a page number`,
+		"TopLeft@1.5":                  `"1.5" is not a page number`,
+		"TopLeft@1@2":                  `"1@2" is not a page number`,
+		"TopLeft@2:36,36":              `"2:36,36" is not a page number`,
+		"TopLeft@99999999999999999999": `"99999999999999999999" is not a page number`,
+	} {
+		if _, err := parsePlacement(text); !errors.Is(err, errUsage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
 }

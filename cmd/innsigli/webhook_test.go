@@ -1,13 +1,22 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,6 +26,7 @@ import (
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/server/config"
 	"github.com/innsigli/innsigli/storage/sealed"
+	"github.com/innsigli/innsigli/webhook"
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
@@ -177,4 +187,178 @@ func soon[T any](t *testing.T, from <-chan T) T {
 	t.Helper()
 	v, _ := testenv.Receive(t, "what is to come", from)
 	return v
+}
+
+// The list tells of trouble: one that is active and whose pings fail is not just active.
+func TestStatesOfSubscriptions(t *testing.T) {
+	created := time.Date(2026, 3, 1, 7, 5, 0, 0, time.UTC)
+	activated, failing, updated := created.Add(time.Hour), created.Add(2*time.Hour), created.Add(3*time.Hour)
+	for name, test := range map[string]struct {
+		is    delivery.Subscription
+		state string
+		since time.Time
+	}{
+		"never active":   {delivery.Subscription{}, "inactive", created},
+		"active":         {delivery.Subscription{Active: true, ActivatedAt: activated}, "active", activated},
+		"its pings fail": {delivery.Subscription{Active: true, ActivatedAt: activated, FailingSince: failing}, "failing", failing},
+		"switched off":   {delivery.Subscription{Reason: delivery.SecurityCheckFailed}, "SecurityCheckFailed", updated},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.is.CreatedAt, test.is.UpdatedAt = created, updated
+			if state, since := stateOf(test.is); state != test.state || !since.Equal(test.since) {
+				t.Errorf("%s since %v, want %s since %v", state, since, test.state, test.since)
+			}
+		})
+	}
+}
+
+// connectProxy passes all connections on to one address, wherever they are to go, and says where
+// they were.
+type connectProxy struct {
+	*httptest.Server
+	mu    sync.Mutex
+	asked []string
+}
+
+func newConnectProxy(t *testing.T, to string) *connectProxy {
+	t.Helper()
+	p := new(connectProxy)
+	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.mu.Lock()
+		p.asked = append(p.asked, r.Method+" "+r.Host)
+		p.mu.Unlock()
+		far, err := net.Dial("tcp", to)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer far.Close()
+		near, buffered, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer near.Close()
+		fmt.Fprint(near, "HTTP/1.1 200 Connection established\r\n\r\n")
+		go func() {
+			io.Copy(far, buffered)
+			far.Close()
+		}()
+		io.Copy(near, far)
+	}))
+	t.Cleanup(p.Close)
+	return p
+}
+
+// What [webhooks] says holds: requests go through the proxy that it names and not through one of
+// the environment, and an account has no more subscriptions than it may.
+func TestWebhooksOfAConfiguration(t *testing.T) {
+	folder := shortFolder(t)
+	e := newSubscriber(t, (*httptest.Server).StartTLS)
+	proxy := newConnectProxy(t, e.Listener.Addr().String())
+	text := fmt.Sprintf("[webhooks]\negress-proxy = %q\nmax-subscriptions = 1\n", proxy.URL)
+	if err := os.WriteFile(filepath.Join(folder, "innsigli.toml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := startServer(t, folder, "SSL_CERT_FILE="+e.trusted(t, folder), "HTTPS_PROXY=http://127.0.0.1:1", "https_proxy=http://127.0.0.1:1")
+	c := p.account(t, "bolt:"+filepath.Join(folder, "store.db"))
+	e.subscribe(t, c, "https://example.com"+path)
+	if a := c.hook(t, http.MethodPost, "/"+e.id+"/activate", ""); a.Status != http.StatusOK || !a.Active {
+		t.Errorf("activation through the proxy: %v %s", a, a.Body)
+	}
+	proxy.mu.Lock()
+	asked := slices.Compact(slices.Clone(proxy.asked))
+	proxy.mu.Unlock()
+	if !slices.Equal(asked, []string{"CONNECT example.com:443"}) {
+		t.Errorf("the proxy was asked for %q", asked)
+	}
+	if a := c.hook(t, http.MethodPost, "", subscription("https://example.com/")); a.Status != http.StatusBadRequest || a.Title != "Too many webhook subscriptions" {
+		t.Errorf("one more: %v", a)
+	}
+	if rest, err := p.stop(); err != nil || rest != "" {
+		t.Errorf("stopping: %v, stdout %q", err, rest)
+	}
+}
+
+// subscriber is an endpoint that receives with package webhook, as a client system does.
+type subscriber struct {
+	*httptest.Server
+	id, secret  string // of its subscription
+	handler     atomic.Pointer[http.Handler]
+	connections atomic.Int32
+	requests    chan string // the webhook-id of each
+	events      chan webhook.Event
+}
+
+// newSubscriber starts one by Start or StartTLS.
+func newSubscriber(t *testing.T, start func(*httptest.Server)) *subscriber {
+	t.Helper()
+	e := &subscriber{requests: make(chan string, 100), events: make(chan webhook.Event, 100)}
+	e.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		eventAsDescribed(body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		e.requests <- r.Header.Get(webhook.HeaderID)
+		(*e.handler.Load()).ServeHTTP(w, r)
+	}))
+	e.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			e.connections.Add(1)
+		}
+	}
+	start(e.Server)
+	t.Cleanup(e.Close)
+	return e
+}
+
+// path is that of its URL, which the log of a server has no business with.
+const path = "/hooks/a-path-of-mine"
+
+// subscription is the body that makes one.
+func subscription(url string) string {
+	return fmt.Sprintf(`{"url":%q,"eventTypes":["process.completed"]}`, url)
+}
+
+// subscribe makes the subscription to a URL that leads to the endpoint, and gives that its secret.
+func (e *subscriber) subscribe(t *testing.T, c *client, url string) {
+	t.Helper()
+	a := c.hook(t, http.MethodPost, "", subscription(url))
+	if a.Status != http.StatusCreated {
+		t.Fatalf("the subscription: %v %s", a, a.Body)
+	}
+	e.id, e.secret = a.ID, a.Secret
+	key, err := webhook.ParseKey(a.Secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	receiver := &webhook.Receiver{Keys: []webhook.Key{key}}
+	handler := receiver.Handler(func(_ context.Context, event webhook.Event) error {
+		e.events <- event
+		return nil
+	})
+	e.handler.Store(&handler)
+}
+
+// trusted is a file with the certificate of an endpoint that was started with TLS. It is for
+// 127.0.0.1 and example.com.
+func (e *subscriber) trusted(t *testing.T, folder string) string {
+	t.Helper()
+	file := filepath.Join(folder, "tls.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: e.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// hook calls a path of the subscriptions.
+func (c *client) hook(t *testing.T, method, path, body string) reply {
+	t.Helper()
+	a, err := c.call(t.Context(), method, "/api/v1/portal/webhooks"+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
 }
