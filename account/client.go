@@ -38,7 +38,7 @@ func (s *Service) CreateClient(ctx context.Context, accountID, name string, scop
 		return Client{}, "", err
 	}
 	err = s.tx.InTx(ctx, func(ctx context.Context) error {
-		if _, err := s.open(ctx, accountID); err != nil {
+		if err := s.checkOpen(ctx, accountID); err != nil {
 			return err
 		}
 		return s.store.AddClient(ctx, c)
@@ -59,7 +59,7 @@ func (s *Service) EnsureClient(ctx context.Context, c Client, secret string) (Cl
 		return Client{}, err
 	}
 	err = s.createOnce(ctx, func(ctx context.Context) error {
-		if _, err := s.open(ctx, c.AccountID); err != nil {
+		if err := s.checkOpen(ctx, c.AccountID); err != nil {
 			return err
 		}
 		existing, err := s.store.Client(ctx, c.ID)
@@ -162,7 +162,7 @@ func (s *Service) changeClient(ctx context.Context, id string, update func(*Clie
 		return storeError("reading the client", err)
 	}
 	err = s.tx.InTx(ctx, func(ctx context.Context) error {
-		if _, err := s.open(ctx, found.AccountID); err != nil {
+		if err := s.checkOpen(ctx, found.AccountID); err != nil {
 			return err
 		}
 		c, err := s.store.Client(ctx, id)

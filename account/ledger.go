@@ -115,19 +115,18 @@ func (s *Service) Statement(ctx context.Context, account string, month time.Time
 		return Statement{}, err
 	}
 	year, number, _ := month.UTC().Date()
-	statement := Statement{Account: a.ID, Name: a.Name, Month: time.Date(year, number, 1, 0, 0, 0, 0, time.UTC)}
+	statement := Statement{Account: a.ID, Name: a.Name, Month: time.Date(year, number, 1, 0, 0, 0, 0, time.UTC), Price: unitPrice(0)}
 	for line, err := range s.store.Lines(ctx, a.ID, statement.Month, statement.Month.AddDate(0, 1, 0)) {
 		if err != nil {
 			return Statement{}, storeError("reading the ledger", err)
 		}
-		statement.add(line)
+		statement.Add(line)
 	}
-	statement.Price = unitPrice(statement.Signatures())
-	statement.Amount = statement.Price * (statement.Signatures() - statement.Free)
 	return statement, nil
 }
 
-func (s *Statement) add(l Line) {
+// Add adds a signature of the month, and with it changes the price of all of them.
+func (s *Statement) Add(l Line) {
 	if l.API == PortalAPI {
 		s.Portal++
 	} else {
@@ -136,6 +135,8 @@ func (s *Statement) add(l Line) {
 	if l.Free {
 		s.Free++
 	}
+	s.Price = unitPrice(s.Signatures())
+	s.Amount = s.Price * (s.Signatures() - s.Free)
 }
 
 // unitPrice returns the price of one signature in a month with the given number of signatures. All signatures

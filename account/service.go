@@ -109,15 +109,23 @@ func (s *Service) Accounts(ctx context.Context) ([]Account, error) {
 
 // CheckOpen returns [ErrClosed] if the account is being deleted, and [ErrNotFound] if it does not exist. In a
 // transaction, an account that is open is not closed until the transaction ends: whatever adds a record to an account
-// calls CheckOpen in the same transaction.
+// calls CheckOpen in the same transaction. Such transactions do not wait for one another, and must not change the account
+// itself.
 func (s *Service) CheckOpen(ctx context.Context, id string) error {
-	_, err := s.open(ctx, id)
-	return storeError("reading the account", err)
+	return storeError("reading the account", s.checkOpen(ctx, id))
 }
 
-// open returns an account that is not being deleted.
+func (s *Service) checkOpen(ctx context.Context, id string) error {
+	_, err := ifOpen(s.store.ShareAccount(ctx, id))
+	return err
+}
+
+// open returns an account that is not being deleted, in a transaction that may change it.
 func (s *Service) open(ctx context.Context, id string) (Account, error) {
-	a, err := s.store.Account(ctx, id)
+	return ifOpen(s.store.Account(ctx, id))
+}
+
+func ifOpen(a Account, err error) (Account, error) {
 	if err == nil && !a.ClosedAt.IsZero() {
 		err = ErrClosed
 	}

@@ -21,6 +21,9 @@ type Store interface {
 // AccountStore stores accounts by ID.
 type AccountStore interface {
 	Account(ctx context.Context, id string) (Account, error)
+	// ShareAccount is like Account for a transaction that does not change the account: it does not wait for others that
+	// have called ShareAccount, and those that change the account wait for it.
+	ShareAccount(ctx context.Context, id string) (Account, error)
 	Accounts(ctx context.Context) ([]Account, error)
 	// AddAccount returns storage.ErrExists if the ID is taken.
 	AddAccount(ctx context.Context, a Account) error
@@ -59,6 +62,6 @@ type LedgerStore interface {
 	// Lines returns the lines of an account with from <= At < to, in the order of their times. Lines that are
 	// added during the iteration may be included or not.
 	Lines(ctx context.Context, account string, from, to time.Time) iter.Seq2[Line, error]
-	// DeleteLines deletes up to limit lines of an account and returns how many it deleted.
-	DeleteLines(ctx context.Context, account string, limit int) (int, error)
+	// DeleteLines deletes up to limit lines of an account and returns those that it deleted.
+	DeleteLines(ctx context.Context, account string, limit int) ([]Line, error)
 }

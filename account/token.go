@@ -76,7 +76,7 @@ func (s *Service) Issue(ctx context.Context, clientID, secret string, scopes []s
 	value := newSecret()
 	record := newToken(client, secretID, value, granted, later(s.now(ctx), client.CreatedAt))
 	err = s.tx.InTx(ctx, func(ctx context.Context) error {
-		if _, err := s.open(ctx, client.AccountID); err != nil {
+		if err := s.checkOpen(ctx, client.AccountID); err != nil {
 			return err
 		}
 		if err := s.recordUse(ctx, client, secretID, s.now(ctx)); err != nil {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"go.etcd.io/bbolt"
 
@@ -225,7 +226,7 @@ func someAccount(t *testing.T, s store, name string, phase signing.Phase) belong
 			s.Webhooks().AddDropped(ctx, delivery.Dropped{Subscription: hook.ID, Event: id("dropped event"), At: now, Body: []byte(`{}`)}),
 			s.Jobs().Enqueue(ctx,
 				job("webhook.event", a.ID, "", "{}"), job("webhook.delivery", hook.ID, "", id("delivery")), job("process.mail", signed.ID, "", id("mail")),
-				job("signing.drive", a.ID, id("order"), "{}"), job("mail.message", "", id("message"), "about "+hook.ID)),
+				job("signing.drive", a.ID, id("order"), "{}"), job("mail", a.ID, id("message"), "{}")),
 			s.EvidenceLog().Record(ctx, storage.Entry{Subject: signed.ID, Account: a.ID, Kind: "process.created", At: now, Facts: json.RawMessage(`{}`)}),
 		)
 		return errors.Join(failed...)
@@ -317,32 +318,13 @@ func TestDeletedAccountLeavesNothing(t *testing.T) {
 func keptEvidence(t *testing.T, s store, of belongings) {
 	t.Helper()
 	var kinds []string
-	signatures := 0
-	entries, err := s.EvidenceLog().EntriesAfter(t.Context(), 0, 1000)
+	entries, err := s.EvidenceLog().EntriesAfter(t.Context(), 0, 10_000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if e.Account != of.account {
-			continue
-		}
-		if kinds = append(kinds, e.Kind); e.Kind == "account.statement" {
-			var facts struct {
-				Name   string
-				Months []struct{ SigningAPI, PortalAPI, Free, Price, Amount int }
-			}
-			if err := json.Unmarshal(e.Facts, &facts); err != nil {
-				t.Fatal(err)
-			}
-			for _, m := range facts.Months {
-				signatures += m.SigningAPI + m.PortalAPI
-				if m.Amount != m.Price*(m.SigningAPI+m.PortalAPI-m.Free) {
-					t.Errorf("%+v", m)
-				}
-			}
-			if facts.Name != "Account gone" || len(facts.Months) != 3 {
-				t.Errorf("the statement is %s", e.Facts)
-			}
+		if e.Account == of.account {
+			kinds = append(kinds, e.Kind)
 		}
 	}
 	for _, want := range []string{"process.created", "process.deleted", "account.closed", "account.statement", "account.deleted"} {
@@ -350,8 +332,96 @@ func keptEvidence(t *testing.T, s store, of belongings) {
 			t.Errorf("the evidence log has no %s: %v", want, kinds)
 		}
 	}
-	if signatures != whatThereIs.Lines {
-		t.Errorf("the statements have %d signatures", signatures)
+	last := lastStatement(t, s, of.account)
+	if signatures := last.signatures(t); signatures != whatThereIs.Lines || last.Name != "Account gone" || len(last.Months) != 3 {
+		t.Errorf("%d signatures: %+v", signatures, last)
+	}
+}
+
+// statement is a statement in the evidence log.
+type statement struct {
+	Name   string
+	Months []struct {
+		Month                                      string
+		SigningAPI, PortalAPI, Free, Price, Amount int
+	}
+}
+
+// lastStatement returns the last statement of an account; the zero value if there is none.
+func lastStatement(t *testing.T, s store, account string) (last statement) {
+	t.Helper()
+	entries, err := s.EvidenceLog().Entries(t.Context(), account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Kind == "account.statement" {
+			last = statement{}
+			if err := json.Unmarshal(e.Facts, &last); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return last
+}
+
+// signatures returns how many there are in all months.
+func (s statement) signatures(t *testing.T) (n int) {
+	t.Helper()
+	for _, m := range s.Months {
+		n += m.SigningAPI + m.PortalAPI
+		if m.Amount != m.Price*(m.SigningAPI+m.PortalAPI-m.Free) {
+			t.Errorf("%+v", m)
+		}
+	}
+	return n
+}
+
+// No ledger line is deleted that the last statement does not count, whenever a server of an earlier version adds it, and none
+// is counted twice, also if the account was deleted before and made anew with its ID.
+func TestDeletionOfAnAccountCountsEveryLine(t *testing.T) {
+	const lines = 12 // the eleventh of a month changes the price of all
+	for name, open := range stores {
+		t.Run(name, func(t *testing.T) {
+			s := open(t)
+			add := func(of string, i int) {
+				t.Helper()
+				err := s.InTx(t.Context(), func(ctx context.Context) error {
+					return s.Accounts().AddLine(ctx, account.Line{ID: fmt.Sprint(of, i), Account: of, API: account.PortalAPI, At: time.Date(2026, 5, 1+i, 0, 0, 0, 0, time.UTC)})
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			for n, whole := 0, false; !whole; n++ {
+				id := uuid.NewString()
+				for range 2 {
+					accounts := account.New(s.Accounts(), s, account.Options{})
+					if _, err := accounts.EnsureAccount(t.Context(), id, "Example Ltd.", true); err != nil {
+						t.Fatal(err)
+					}
+					for i := range lines - 1 {
+						add(id, i)
+					}
+					whole = true
+					late := hook(s, func(now int) error {
+						if now == n {
+							add(id, lines-1)
+							whole = false
+						}
+						return nil
+					})
+					deleted(t, operator.New(late, operator.Options{}), id, operator.Deletion{})
+					if whole { // there was no such transaction
+						break
+					}
+					got := lastStatement(t, s, id)
+					if got.signatures(t) != lines || len(got.Months) != 1 || got.Months[0].Price != 215 {
+						t.Errorf("a line is added before transaction %d: %+v", n, got)
+					}
+				}
+			}
+		})
 	}
 }
 
@@ -372,6 +442,7 @@ type hooked struct {
 	listing
 	n      int
 	before func(n int) error
+	within []string // lists that were read in transactions
 }
 
 // listing is what a deletion needs of a store beside operator.Store.
@@ -387,15 +458,96 @@ func hook(s store, before func(n int) error) *hooked {
 	return &hooked{Store: s.Store, listing: s.Store.(listing), before: before}
 }
 
+// inTx is the key of a context that carries a transaction: what joins that is not another one.
+type inTx struct{}
+
 func (h *hooked) InTx(ctx context.Context, fn func(context.Context) error) error {
+	if ctx.Value(inTx{}) != nil {
+		return h.Store.InTx(ctx, fn)
+	}
 	if err := h.before(h.n); err != nil {
 		return err
 	}
 	h.n++
-	return h.Store.InTx(ctx, fn)
+	return h.Store.InTx(context.WithValue(ctx, inTx{}, true), fn)
+}
+
+func (h *hooked) note(ctx context.Context, list string) {
+	if ctx.Value(inTx{}) != nil {
+		h.within = append(h.within, list)
+	}
+}
+
+func (h *hooked) RequestsOf(ctx context.Context, account string) iter.Seq2[signing.Request, error] {
+	h.note(ctx, "requests")
+	return h.listing.RequestsOf(ctx, account)
+}
+
+func (h *hooked) AllTokens(ctx context.Context) iter.Seq2[account.TokenRecord, error] {
+	h.note(ctx, "tokens")
+	return h.listing.AllTokens(ctx)
+}
+
+func (h *hooked) AllSignals(ctx context.Context) iter.Seq2[busysignal.Signal, error] {
+	h.note(ctx, "signals")
+	return h.listing.AllSignals(ctx)
+}
+
+func (h *hooked) AllJobs(ctx context.Context) iter.Seq2[storage.Job, error] {
+	h.note(ctx, "jobs")
+	return h.listing.AllJobs(ctx)
+}
+
+func (h *hooked) AllKeys(ctx context.Context) iter.Seq2[portal.Key, error] {
+	h.note(ctx, "keys")
+	return h.listing.AllKeys(ctx)
+}
+
+// A deletion goes through long lists outside of transactions, for which others would wait.
+func TestDeletionOfAnAccountKeepsTransactionsShort(t *testing.T) {
+	for name, open := range stores {
+		t.Run(name, func(t *testing.T) {
+			s := open(t)
+			gone := someAccount(t, s, "gone", signing.Ended)
+			h := hook(s, func(int) error { return nil })
+			o := operator.New(h, operator.Options{})
+			none := func(operator.AccountContent) error { return nil }
+			if err := o.DeleteAccount(t.Context(), gone.account, operator.Deletion{}, none); err == nil {
+				t.Error("a signature is under way")
+			}
+			deleted(t, o, gone.account, operator.Deletion{Force: true})
+			if len(h.within) > 0 {
+				t.Errorf("read in transactions: %v", h.within)
+			}
+		})
+	}
 }
 
 var errBroken = errors.New("broken off")
+
+// Jobs of other accounts stay that have the ID of a deleted account in their text.
+func TestDeletionOfAnAccountLeavesOtherJobs(t *testing.T) {
+	for name, open := range stores {
+		t.Run(name, func(t *testing.T) {
+			s := open(t)
+			gone := someAccount(t, s, "gone", signing.Ended)
+			other := storage.Job{Kind: "mail", Group: "another", Unique: "message", Due: now(), Payload: []byte("what became of " + gone.account + "?")}
+			if err := s.InTx(t.Context(), func(ctx context.Context) error { return s.Jobs().Enqueue(ctx, other) }); err != nil {
+				t.Fatal(err)
+			}
+			deleted(t, operator.New(s.Store, operator.Options{}), gone.account, operator.Deletion{Force: true})
+			left := 0
+			for j, err := range s.Store.(listing).AllJobs(t.Context()) {
+				if left++; err != nil || string(j.Payload) != string(other.Payload) {
+					t.Errorf("%+v, %v", j, err)
+				}
+			}
+			if left != 1 {
+				t.Errorf("%d jobs are left", left)
+			}
+		})
+	}
+}
 
 // A deletion that breaks off before any of its transactions, as if the program had died, goes on when it is called again, and
 // leaves nothing.

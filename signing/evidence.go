@@ -25,7 +25,7 @@ const (
 	completedEntryKind = "signature.completed" // the signed document is stored
 	failedEntryKind    = "signature.failed"    // there will be no signature
 	deliveredEntryKind = "signature.delivered" // the client has the document; no facts
-	recoveredEntryKind = "signature.recovered" // an operator has completed it after signature.failed or signature.abandoned
+	recoveredEntryKind = "signature.recovered" // an operator completed it after signature.failed or signature.abandoned, and is given the document
 	abandonedEntryKind = "signature.abandoned" // the client did not poll for the result, or the order was cancelled
 )
 

@@ -155,10 +155,12 @@ func hostOf(address string) string {
 // The document has the level of the request; a lower one is never written. The person is not asked again: the stored
 // value is used, and the timestamp of an earlier attempt if there is one. All checks of a signature are made (spec 3.8).
 //
-// The request stays failed. Recover stores nothing and counts no signature in the [Ledger], so that it may be repeated,
-// also at the same time, until the request is deleted ([Service.Sweep]). Each call gets validation data of its own. The
-// caller calls [Service.RecordRecovery] when the document is stored safely: the evidence log then never tells of a document
-// that a crash prevented.
+// The request stays failed. Recover counts no signature in the [Ledger], and may be repeated, also at the same time, until the
+// request is deleted ([Service.Sweep]). Each call gets validation data of its own.
+//
+// Recover records the document in the evidence log, with its SHA-256, before it writes the first byte: each document that the
+// caller has is there. The log may also have one that the caller does not have, because w failed, a program died, or the
+// answer of the store was lost.
 //
 // The document of an order is written as the person signed it, with this signature as the last, even if others have
 // signed since. It does not become the owner's: the owner was told that the order ended without a signature, so that
@@ -199,15 +201,21 @@ func (s *Service) Recover(ctx context.Context, request string, w io.Writer) erro
 	case err != nil:
 		return &CompletionError{incomplete(err).Description, err}
 	}
+	if err := s.recordRecovery(ctx, request, d); err != nil {
+		return err
+	}
 	_, err = io.Copy(w, d.signed())
 	return err
 }
 
-// RecordRecovery records in the evidence log that the caller has stored a document of [Service.Recover], which has a
-// SHA-256 and a length in bytes. It records each of several documents of one request. The errors are [ErrUnknown],
-// [ErrNotRecoverable] and those of the store.
-func (s *Service) RecordRecovery(ctx context.Context, request string, sum [sha256.Size]byte, size int64) error {
-	return s.inTx(ctx, func(ctx context.Context) error {
+// recordRecovery records the signed document of a draft in the evidence log, if its request still exists.
+func (s *Service) recordRecovery(ctx context.Context, request string, d draft) error {
+	sum := sha256.New()
+	size, err := io.Copy(sum, d.signed())
+	if err != nil {
+		return err
+	}
+	err = s.inTx(ctx, func(ctx context.Context) error {
 		r, err := s.store.Request(ctx, request)
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
@@ -218,8 +226,12 @@ func (s *Service) RecordRecovery(ctx context.Context, request string, sum [sha25
 		if err := r.checkRecoverable(); err != nil {
 			return err
 		}
-		return s.record(ctx, &r, recoveredEntryKind, recoveredEntry{r.Level.String(), contentOf(sum[:], size)})
+		return s.record(ctx, &r, recoveredEntryKind, recoveredEntry{r.Level.String(), contentOf(sum.Sum(nil), size)})
 	})
+	if isUnavailable(err) {
+		return fmt.Errorf("signing: the document is not written, but perhaps recorded in the evidence log, as it will be when this is repeated: %w", err)
+	}
+	return err
 }
 
 // checkRecoverable says why a request is not recoverable.

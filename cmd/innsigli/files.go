@@ -26,12 +26,20 @@ func writeAll(path string, content io.Reader) error { return writeAs(path, 0o666
 
 // writeAs does what writeAll does, with these permissions before umask.
 func writeAs(path string, mode os.FileMode, content io.Reader) error {
+	return writeWith(path, mode, func(w io.Writer) error {
+		_, err := io.Copy(w, content)
+		return err
+	})
+}
+
+// writeWith is writeAs for what write writes, which is called when the file can be written.
+func writeWith(path string, mode os.FileMode, write func(io.Writer) error) error {
 	temporary := fmt.Sprintf("%s.%s.tmp", path, rand.Text())
 	file, err := os.OpenFile(temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	_, err = io.Copy(file, content)
+	err = write(file)
 	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
 		err = os.Rename(temporary, path)
 	}

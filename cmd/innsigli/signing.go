@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net/url"
 	"os"
 
 	"github.com/innsigli/innsigli/internal/durable"
@@ -32,7 +32,7 @@ type signingComplete struct {
 
 func (signingComplete) Help() string {
 	return "A signing request ends with InternalError if a timestamp authority, OCSP responder or CRL does not answer in time. The server keeps the signature value of the person for as long as ended requests ([retention]). This command adds the value to the document, with the timestamps and revocation data of the level that the client asked for, and writes the signed document to FILE. It never writes a lower level. The person is not asked again.\n\n" +
-		"The request stays failed: the client was told so, and gets no document. The signature is not counted. Once the file is written, the evidence log gets an entry signature.recovered. The command can be repeated.\n\n" +
+		"The request stays failed: the client was told so, and gets no document. The signature is not counted. Before the first byte is written, the evidence log gets an entry signature.recovered with the SHA-256 of the document. If the command ends before the file is complete, repeat it: it makes another document, with an entry of its own.\n\n" +
 		"The signature of a participant of a signing process is not added to the document of the process: the participant was told that it failed, and may have signed again or declined since. FILE is the document that the participant signed, with this signature.\n\n" +
 		"If a server runs on a store of the form bolt:PATH, it does this with its own configuration. Otherwise the command needs --environment, --config and --master-key-file as the servers have them.\n\n" +
 		"Example: innsigli signing complete 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 -o contract.pdf --store bolt:innsigli.db\n\n" +
@@ -67,32 +67,27 @@ func (c signingComplete) withConfiguration(ctx context.Context, known variables,
 	return f(operator.New(d.Server.Backend, operator.Options{Signing: requests}))
 }
 
-// write writes the document to the file, whole or not at all. Once the file and its name are on the disk, it has the
-// evidence log record that.
+// write writes the document to the file, whole or not at all. The evidence log has the document before the file has a byte of it.
 func (c signingComplete) write(ctx context.Context, o operator.Operator) error {
-	content, document := io.Pipe()
-	completed := make(chan error, 1)
-	go func() {
-		err := o.CompleteSigning(ctx, c.Request, document)
-		document.CloseWithError(err)
-		completed <- err
-	}()
-	sum, size := sha256.New(), byteCount(0)
-	err := writeAs(c.Out, 0o600, io.TeeReader(content, io.MultiWriter(sum, &size)))
-	content.CloseWithError(err)
-	if err := <-completed; err != nil {
-		return err
-	}
+	var began byteCount
+	var failed error
+	err := writeWith(c.Out, 0o600, func(w io.Writer) error {
+		failed = o.CompleteSigning(ctx, c.Request, io.MultiWriter(&began, w))
+		return failed
+	})
 	if err == nil {
 		err = durable.SyncParent(c.Out)
 	}
-	if err != nil {
+	if err == nil || began == 0 && !cutOff(failed) {
 		return err
 	}
-	if err := o.RecordCompletion(ctx, operator.Completion{Request: c.Request, SHA256: [sha256.Size]byte(sum.Sum(nil)), Size: int64(size)}); err != nil {
-		return fmt.Errorf("%s is written, but not recorded in the evidence log: repeat the command: %w", c.Out, err)
-	}
-	return nil
+	return fmt.Errorf("%w; the evidence log perhaps has an entry, signature.recovered, of a document that is not in the file: repeat the command, which makes and records another document", err)
+}
+
+// cutOff reports whether an answer of the server was lost, with which it may have recorded a document.
+func cutOff(err error) bool {
+	var lost *url.Error
+	return errors.As(err, &lost) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // byteCount counts the bytes that are written to it.

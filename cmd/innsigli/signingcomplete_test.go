@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -169,42 +170,55 @@ func TestSigningComplete(t *testing.T) {
 	})
 }
 
-// completing is an operator that fails to record what it has completed, as when the program dies in between.
+// completing is an operator whose answer ends with an error after so many bytes of the document.
 type completing struct {
 	operator.Operator
-	file    string
-	records int
+	bytes int
+	err   error
 }
 
-func (o *completing) CompleteSigning(_ context.Context, _ string, w io.Writer) error {
-	_, err := io.WriteString(w, "document")
-	return err
+func (o completing) CompleteSigning(_ context.Context, _ string, w io.Writer) error {
+	_, err := io.WriteString(w, "document"[:o.bytes])
+	return errors.Join(o.err, err)
 }
 
-// RecordCompletion fails the first time.
-func (o *completing) RecordCompletion(_ context.Context, done operator.Completion) error {
-	content, err := os.ReadFile(o.file)
-	if err != nil {
-		return err
-	}
-	if want := (operator.Completion{Request: "id", SHA256: sha256.Sum256(content), Size: int64(len(content))}); done != want {
-		return fmt.Errorf("%+v, want %+v", done, want)
-	}
-	if o.records++; o.records == 1 {
-		return errors.New("broken off")
-	}
-	return nil
-}
-
-// The file is complete before the evidence log is told of it. When that fails, the command says so, and may be repeated.
-func TestSigningCompleteWritesBeforeItRecords(t *testing.T) {
-	c := signingComplete{Request: "id", Out: filepath.Join(t.TempDir(), "signed.pdf")}
-	o := &completing{file: c.Out}
-	if err := c.write(t.Context(), o); err == nil || !strings.Contains(err.Error(), "is written, but not recorded in the evidence log") || !strings.Contains(err.Error(), "broken off") {
-		t.Errorf("the first time: %v", err)
-	}
-	if err := c.write(t.Context(), o); err != nil || o.records != 2 {
-		t.Errorf("the second time: %v, recorded %d times", err, o.records)
+// The command says that a document may be recorded that is not in the file, where that is so, and leaves the file alone.
+func TestSigningCompleteThatIsCutOff(t *testing.T) {
+	refused, lost := errors.New("refused"), &url.Error{Op: "Post", URL: "http://server/", Err: errors.New("lost")}
+	for name, test := range map[string]struct {
+		o       completing
+		perhaps bool
+	}{
+		"refused":                       {completing{err: refused}, false},
+		"without an answer":             {completing{err: fmt.Errorf("the server: %w", lost)}, true},
+		"before the first byte":         {completing{err: io.ErrUnexpectedEOF}, true},
+		"between two bytes":             {completing{bytes: 3, err: refused}, true},
+		"after the last byte":           {completing{bytes: 8, err: refused}, true},
+		"an answer that is not cut off": {completing{bytes: 8}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := signingComplete{Request: "id", Out: filepath.Join(t.TempDir(), "signed.pdf")}
+			if err := os.WriteFile(c.Out, []byte("before"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			err := c.write(t.Context(), test.o)
+			if (err == nil) != (test.o.err == nil) || test.o.err != nil && !errors.Is(err, test.o.err) {
+				t.Errorf("%v, want %v", err, test.o.err)
+			}
+			if perhaps := err != nil && strings.Contains(err.Error(), "the evidence log perhaps has an entry"); perhaps != test.perhaps {
+				t.Error(err)
+			}
+			want := "before"
+			if test.o.err == nil {
+				want = "document"
+			}
+			if content, err := os.ReadFile(c.Out); err != nil || string(content) != want {
+				t.Errorf("the file is %q, %v", content, err)
+			}
+			if files, err := filepath.Glob(c.Out + ".*"); err != nil || files != nil {
+				t.Errorf("%v, %v", files, err)
+			}
+		})
 	}
 }
 

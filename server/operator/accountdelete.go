@@ -1,12 +1,12 @@
 package operator
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -43,15 +43,16 @@ type AccountContent struct {
 	Lines         int `json:"ledgerLines"`
 }
 
-// The kinds of entries in the evidence log about an account, whose ID is their subject. The statements keep what the
-// account owes, which bookkeeping needs when its ledger is gone.
+// The kinds of entries in the evidence log about an account, whose ID is their subject. The last statement before
+// account.deleted keeps what the account owes, which bookkeeping needs when its ledger is gone.
 const (
 	closedEntry    = "account.closed"    // no facts
-	statementEntry = "account.statement" // facts: statementFacts
+	statementEntry = "account.statement" // facts: statementFacts; there is none if the ledger was empty
 	deletedEntry   = "account.deleted"   // no facts
 )
 
-// statementFacts are the signatures of an account by month. Amounts are in króna, without value-added tax.
+// statementFacts are the signatures of an account by month, of all ledger lines that were deleted so far: each statement
+// replaces the one before it. Amounts are in króna, without value-added tax.
 type statementFacts struct {
 	Name   string       `json:"name"`
 	Months []monthFacts `json:"months"`
@@ -69,6 +70,8 @@ type monthFacts struct {
 const (
 	// deleteBatch is how many records one transaction deletes. Processes and signing requests have one each.
 	deleteBatch = 100
+	// ledgerBatch is how many ledger lines one transaction deletes, which records a statement of all months.
+	ledgerBatch = 5000
 	// maxPasses bounds how often the deletion goes through all records because it found some.
 	maxPasses = 10
 	// maxNamed is how many requests a refusal names.
@@ -92,17 +95,29 @@ type deletion struct {
 	options  Deletion
 	done     AccountContent
 	progress func(AccountContent) error
+	clients  map[string]bool // IDs of its clients so far, by which idempotency keys are found
+	groups   map[string]bool // of jobs: the account's ID, and those of its subscriptions so far
 }
 
 // DeleteAccount implements [Operator]. One transaction checks that nothing is under way and closes the account, so that
 // nothing is added to it from then on. The account's own record is deleted last, so that the deletion can go on after a crash
 // between any two transactions. What refers to a record is deleted before it.
+//
+// Tokens, idempotency keys, busy signals, jobs and (on Postgres) ended requests are found only by going through those of all
+// accounts. That is done outside of transactions, which others would wait for. Each transaction reads what is indexed by account: the
+// one that closes the account its requests that have not ended, which are those of about a day; the last one the subscriptions
+// and users, and the first few processes, requests and ledger lines, if any are left. What servers of an earlier version added
+// just before the last transaction is deleted after it; if the program dies in between, tokens, keys, signals and requests are deleted
+// when they expire, and jobs end.
 func (s *Service) DeleteAccount(ctx context.Context, id string, options Deletion, progress func(AccountContent) error) error {
 	l, ok := s.store.(lists)
 	if !ok {
 		return errors.New("the store cannot list what belongs to an account")
 	}
-	d := &deletion{Service: s, lists: l, id: id, options: options, progress: progress}
+	d := &deletion{
+		Service: s, lists: l, id: id, options: options, progress: progress,
+		clients: make(map[string]bool), groups: map[string]bool{id: true},
+	}
 	if options.DryRun {
 		if _, err := s.Account(ctx, id); err != nil {
 			return accountError(id, err)
@@ -113,6 +128,11 @@ func (s *Service) DeleteAccount(ctx context.Context, id string, options Deletion
 		}
 		d.done.Clients = len(clients)
 		return d.pass(ctx)
+	}
+	if !options.Force {
+		if err := d.checkUnderWay(ctx, d.RequestsOf(ctx, id)); err != nil {
+			return err
+		}
 	}
 	if err := s.store.InTx(ctx, d.close); err != nil {
 		return accountError(id, err)
@@ -128,7 +148,7 @@ func (s *Service) DeleteAccount(ctx context.Context, id string, options Deletion
 		if gone, err := d.finish(ctx); err != nil {
 			return err
 		} else if gone {
-			return progress(d.done)
+			return d.run(ctx, d.unindexed())
 		}
 	}
 	return fmt.Errorf("account %s still gets new records after %d passes: stop servers of earlier versions, and try again", id, maxPasses)
@@ -143,14 +163,17 @@ func accountError(id string, err error) error {
 }
 
 // close closes the account in the transaction of its context, unless signatures are under way. Requests are stored in
-// transactions that lock the account and look whether it is open, so that none begins meanwhile.
+// transactions that lock the account and look whether it is open, so that none begins meanwhile. Those that had ended before
+// the transaction stay as they are, and one that began since has not ended with a signature that can be completed: the
+// server first tries that for 15 minutes.
 func (d *deletion) close(ctx context.Context) error {
 	a, err := d.Account(ctx, d.id)
 	if err != nil {
 		return err
 	}
 	if !d.options.Force {
-		if err := d.checkUnderWay(ctx); err != nil {
+		unended := sequence(d.store.Requests().Abandoned(ctx, d.id, now(ctx).AddDate(1, 0, 0), math.MaxInt32))
+		if err := d.checkUnderWay(ctx, unended); err != nil {
 			return err
 		}
 	}
@@ -162,11 +185,11 @@ func (d *deletion) close(ctx context.Context) error {
 	return d.CloseAccount(ctx, d.id)
 }
 
-// checkUnderWay returns an error that names the signing requests with which a signature, or its result, would be lost.
-func (d *deletion) checkUnderWay(ctx context.Context) error {
+// checkUnderWay returns an error that names those of the signing requests with which a signature, or its result, would be lost.
+func (d *deletion) checkUnderWay(ctx context.Context, requests iter.Seq2[signing.Request, error]) error {
 	waiting, n := 0, 0
 	var recoverable []string
-	for r, err := range d.RequestsOf(ctx, d.id) {
+	for r, err := range requests {
 		switch {
 		case err != nil:
 			return err
@@ -196,12 +219,22 @@ func isUnderWay(r *signing.Request) bool {
 	return r.Phase != signing.Failed && r.Phase != signing.Ended || r.Recoverable()
 }
 
+// step deletes records of one kind.
+type step struct {
+	what string
+	do   func(context.Context) error
+}
+
+// unindexed are the steps whose records are not looked for when the account itself is deleted.
+func (d *deletion) unindexed() []step {
+	return []step{
+		{"idempotency keys", d.keys}, {"signing requests", d.requests}, {"jobs", d.jobs}, {"busy signals", d.signals}, {"tokens", d.tokens},
+	}
+}
+
 // pass deletes all but the account itself and its clients, by which idempotency keys are found.
 func (d *deletion) pass(ctx context.Context) error {
-	for _, step := range []struct {
-		what string
-		do   func(context.Context) error
-	}{
+	return d.run(ctx, []step{
 		{"idempotency keys", d.keys},
 		{"processes", d.processes},
 		{"signing requests", d.requests},
@@ -212,7 +245,11 @@ func (d *deletion) pass(ctx context.Context) error {
 		{"sandbox users", d.users},
 		{"the ledger", d.ledger},
 		{"tokens", d.tokens},
-	} {
+	})
+}
+
+func (d *deletion) run(ctx context.Context, steps []step) error {
+	for _, step := range steps {
 		if d.options.DryRun && step.what == "jobs" {
 			d.done.Jobs = 0 // the second count is the same
 		}
@@ -223,24 +260,19 @@ func (d *deletion) pass(ctx context.Context) error {
 	return d.progress(d.done)
 }
 
-// finish deletes the account with its clients if no other record of the account is left, and reports whether it did. It looks
-// for them in the same transaction, as a dry run does: on bbolt, nothing else is written while it reads the tokens, keys,
-// busy signals and jobs of all accounts.
+// finish deletes the account with its clients if no record is left that the store finds by its account, and reports whether
+// it did.
 func (d *deletion) finish(ctx context.Context) (gone bool, err error) {
+	var clients []account.Client
 	err = d.store.InTx(ctx, func(ctx context.Context) error {
 		gone = false
 		if _, err := d.Account(ctx, d.id); err != nil { // which locks it
 			return err
 		}
-		left := &deletion{
-			Service: d.Service, lists: d.lists, id: d.id, options: Deletion{DryRun: true},
-			progress: func(AccountContent) error { return nil },
-		}
-		if err := left.pass(ctx); err != nil || left.done != (AccountContent{}) {
+		if left, err := d.left(ctx); err != nil || left {
 			return err
 		}
-		clients, err := d.store.Accounts().Clients(ctx, d.id)
-		if err != nil {
+		if clients, err = d.store.Accounts().Clients(ctx, d.id); err != nil {
 			return err
 		}
 		for _, c := range clients {
@@ -251,10 +283,41 @@ func (d *deletion) finish(ctx context.Context) (gone bool, err error) {
 		if err := d.record(ctx, deletedEntry, struct{}{}); err != nil {
 			return err
 		}
-		gone, d.done.Clients = true, len(clients)
+		gone = true
 		return d.store.Accounts().DeleteAccount(ctx, d.id)
 	})
-	return gone && err == nil, err
+	if err != nil || !gone {
+		return false, err
+	}
+	d.done.Clients = len(clients)
+	for _, c := range clients {
+		d.clients[c.ID] = true
+	}
+	return true, nil
+}
+
+// left reports whether the account still has a process, a request that has not ended, a subscription, a sandbox user or a
+// ledger line.
+func (d *deletion) left(ctx context.Context) (bool, error) {
+	for _, origin := range origins {
+		list, err := d.store.Processes().ListProcesses(ctx, portal.Listing{Account: d.id, Origin: origin}, portal.Position{}, 1)
+		if err != nil || len(list) > 0 {
+			return true, err
+		}
+	}
+	if list, err := d.store.Requests().Abandoned(ctx, d.id, now(ctx).AddDate(1, 0, 0), 1); err != nil || len(list) > 0 {
+		return true, err
+	}
+	if list, err := d.store.Webhooks().Subscriptions(ctx, d.id); err != nil || len(list) > 0 {
+		return true, err
+	}
+	if list, err := d.store.Sandbox().Users(ctx, d.id); err != nil || len(list) > 0 {
+		return true, err
+	}
+	for _, err := range d.lines(ctx) {
+		return true, err
+	}
+	return false, nil
 }
 
 // record adds an entry about the account to the evidence log. It joins the transaction.
@@ -330,11 +393,10 @@ func (d *deletion) keys(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ours := make(map[string]bool)
 	for _, c := range clients {
-		ours[c.ID] = true
+		d.clients[c.ID] = true
 	}
-	return deleteFrom(ctx, d, d.AllKeys(ctx), func(k portal.Key) bool { return ours[k.Client] }, &d.done.Keys,
+	return deleteFrom(ctx, d, d.AllKeys(ctx), func(k portal.Key) bool { return d.clients[k.Client] }, &d.done.Keys,
 		func(ctx context.Context, k portal.Key) error {
 			return d.store.Processes().DeleteKey(ctx, k.Client, k.Value)
 		})
@@ -395,20 +457,17 @@ func (d *deletion) requests(ctx context.Context) error {
 	return nil
 }
 
-// jobs deletes the jobs that are the account's, its subscriptions' or about them, such as mail to its admins.
+// jobs deletes the jobs of the account and its subscriptions, among them mail to its admins. Those of processes go with them.
+// Mail to admins that a server of an earlier version has queued is of no group, and is sent, or given up in time.
 func (d *deletion) jobs(ctx context.Context) error {
 	hooks, err := d.store.Webhooks().Subscriptions(ctx, d.id)
 	if err != nil {
 		return err
 	}
-	ids := []string{d.id}
 	for _, one := range hooks {
-		ids = append(ids, one.ID)
+		d.groups[one.ID] = true
 	}
-	ours := func(j storage.Job) bool {
-		about := func(id string) bool { return bytes.Contains(j.Payload, []byte(id)) }
-		return slices.Contains(ids, j.Group) || j.Unique != "" && slices.ContainsFunc(ids, about)
-	}
+	ours := func(j storage.Job) bool { return d.groups[j.Group] }
 	return deleteFrom(ctx, d, d.AllJobs(ctx), ours, &d.done.Jobs, func(ctx context.Context, j storage.Job) error {
 		if j.Unique != "" {
 			return d.store.Jobs().DropUnique(ctx, j.Kind, j.Unique)
@@ -442,10 +501,14 @@ func (d *deletion) subscriptions(ctx context.Context) error {
 			return err
 		}
 		d.done.Subscriptions++
-		if !d.options.DryRun {
-			if err := service.Delete(ctx, d.id, one.ID); err != nil && !errors.Is(err, delivery.ErrNotFound) {
-				return err
-			}
+		if d.options.DryRun {
+			continue
+		}
+		if err := service.Delete(ctx, d.id, one.ID); err != nil && !errors.Is(err, delivery.ErrNotFound) {
+			return err
+		}
+		if err := d.attempts(ctx, one.ID); err != nil { // of pings that ended before the subscription was deleted
+			return err
 		}
 	}
 	return nil
@@ -491,59 +554,68 @@ func (d *deletion) users(ctx context.Context) error {
 		func(ctx context.Context, u sandbox.User) error { return d.store.Sandbox().DeleteUser(ctx, d.id, u.ID) })
 }
 
-// ledger deletes the ledger, once the evidence log has what the account owes by it.
+// ledger deletes the ledger. Each transaction records what the account owes by the lines that it deletes.
 func (d *deletion) ledger(ctx context.Context) error {
 	if d.options.DryRun {
-		return deleteFrom(ctx, d, d.lines(ctx, time.Time{}), all, &d.done.Lines, nil)
-	}
-	if err := d.store.InTx(ctx, d.recordStatement); err != nil {
-		return err
+		return deleteFrom(ctx, d, d.lines(ctx), all, &d.done.Lines, nil)
 	}
 	return d.batches(ctx, &d.done.Lines, func(ctx context.Context) (int, error) {
-		return d.store.Accounts().DeleteLines(ctx, d.id, deleteBatch)
+		a, err := d.Account(ctx, d.id) // which locks it: statements of two deletions do not pass one another
+		if err != nil {
+			return 0, err
+		}
+		lines, err := d.store.Accounts().DeleteLines(ctx, d.id, ledgerBatch)
+		if err != nil || len(lines) == 0 {
+			return 0, err
+		}
+		facts, err := d.lastStatement(ctx)
+		if err != nil {
+			return 0, err
+		}
+		facts.Name = a.Name
+		for _, line := range lines {
+			facts.add(line)
+		}
+		return len(lines), d.record(ctx, statementEntry, facts)
 	})
 }
 
-// lines lists the ledger from a time on.
-func (d *deletion) lines(ctx context.Context, from time.Time) iter.Seq2[account.Line, error] {
-	return d.store.Accounts().Lines(ctx, d.id, from, now(ctx).AddDate(1, 0, 0))
+func (d *deletion) lines(ctx context.Context) iter.Seq2[account.Line, error] {
+	return d.store.Accounts().Lines(ctx, d.id, time.Time{}, now(ctx).AddDate(1, 0, 0))
 }
 
-// recordStatement adds the statement of all months to the evidence log, in the transaction of its context. It does nothing if
-// there is one: then the ledger is what a deletion that broke off has left.
-func (d *deletion) recordStatement(ctx context.Context) error {
-	a, err := d.Account(ctx, d.id) // which locks it, and so the ledger
-	if err != nil {
-		return err
-	}
+// lastStatement returns the statement of the lines that this deletion, or one that broke off before it, has deleted so far.
+// An account that was deleted and made anew has the ID of the one before.
+func (d *deletion) lastStatement(ctx context.Context) (facts statementFacts, err error) {
 	entries, err := d.store.EvidenceLog().Entries(ctx, d.id)
-	if err != nil || slices.ContainsFunc(entries, func(e storage.Entry) bool { return e.Kind == statementEntry }) {
-		return err
+	if err != nil {
+		return statementFacts{}, err
 	}
-	facts := statementFacts{Name: a.Name, Months: []monthFacts{}}
-	for from := (time.Time{}); ; {
-		at, found, err := d.firstLine(ctx, from)
-		if err != nil {
-			return err
+	for _, e := range entries {
+		switch e.Kind {
+		case deletedEntry:
+			facts = statementFacts{}
+		case statementEntry:
+			facts = statementFacts{}
+			if err := json.Unmarshal(e.Facts, &facts); err != nil {
+				return statementFacts{}, fmt.Errorf("reading entry %d of the evidence log: %w", e.Seq, err)
+			}
 		}
-		if !found {
-			return d.record(ctx, statementEntry, facts)
-		}
-		s, err := d.Statement(ctx, d.id, at)
-		if err != nil {
-			return err
-		}
-		facts.Months = append(facts.Months, monthFacts{s.Month.Format("2006-01"), s.Signing, s.Portal, s.Free, s.Price, s.Amount})
-		from = s.Month.AddDate(0, 1, 0)
 	}
+	return facts, nil
 }
 
-// firstLine returns the time of the account's first line from a time on.
-func (d *deletion) firstLine(ctx context.Context, from time.Time) (at time.Time, found bool, err error) {
-	for line, err := range d.lines(ctx, from) {
-		return line.At, err == nil, err
+// add adds a signature to its month.
+func (f *statementFacts) add(line account.Line) {
+	name := line.At.UTC().Format("2006-01")
+	i, found := slices.BinarySearchFunc(f.Months, name, func(m monthFacts, name string) int { return strings.Compare(m.Month, name) })
+	if !found {
+		f.Months = slices.Insert(f.Months, i, monthFacts{Month: name})
 	}
-	return time.Time{}, false, nil
+	m := &f.Months[i]
+	s := account.Statement{Signing: m.Signing, Portal: m.Portal, Free: m.Free}
+	s.Add(line)
+	m.Signing, m.Portal, m.Free, m.Price, m.Amount = s.Signing, s.Portal, s.Free, s.Price, s.Amount
 }
 
 func (d *deletion) tokens(ctx context.Context) error {

@@ -184,11 +184,6 @@ func (c *Client) CompleteSigning(ctx context.Context, request string, w io.Write
 	return err
 }
 
-// RecordCompletion implements [Operator].
-func (c *Client) RecordCompletion(ctx context.Context, done Completion) error {
-	return run(ctx, c, "record-completion", done)
-}
-
 // Subscriptions implements [Operator].
 func (c *Client) Subscriptions(ctx context.Context, account string) ([]delivery.Subscription, error) {
 	return call[[]delivery.Subscription](ctx, c, "webhook-subscriptions", account)

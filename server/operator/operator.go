@@ -7,7 +7,6 @@ package operator
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -61,10 +60,8 @@ type Operator interface {
 
 	// CompleteSigning completes the signature of a signing request that failed because its validation data was not
 	// available in time, and writes the signed document to w: signing.Service.Recover. It may be repeated. When it
-	// fails, w may have a part of the document.
+	// fails, w may have a part of the document, and the evidence log may have an entry of it.
 	CompleteSigning(ctx context.Context, request string, w io.Writer) error
-	// RecordCompletion records in the evidence log that a document of CompleteSigning is stored safely.
-	RecordCompletion(ctx context.Context, done Completion) error
 
 	// Subscriptions returns those of an account, without their secrets.
 	Subscriptions(ctx context.Context, account string) ([]delivery.Subscription, error)
@@ -125,14 +122,6 @@ type Store interface {
 // Signing completes signatures that could not be completed in time; *signing.Service is one.
 type Signing interface {
 	Recover(ctx context.Context, request string, w io.Writer) error
-	RecordRecovery(ctx context.Context, request string, sum [sha256.Size]byte, size int64) error
-}
-
-// Completion is a document that [Operator.CompleteSigning] has written.
-type Completion struct {
-	Request string
-	SHA256  [sha256.Size]byte // of the document
-	Size    int64             // bytes
 }
 
 // Options are what a Service has beside the store. The zero value is right for a program that has no server.
@@ -199,14 +188,6 @@ func (s *Service) CompleteSigning(ctx context.Context, request string, w io.Writ
 		return errNoSigning
 	}
 	return s.options.Signing.Recover(ctx, request, w)
-}
-
-// RecordCompletion implements [Operator].
-func (s *Service) RecordCompletion(ctx context.Context, done Completion) error {
-	if s.options.Signing == nil {
-		return errNoSigning
-	}
-	return s.options.Signing.RecordRecovery(ctx, done.Request, done.SHA256, done.Size)
 }
 
 var errNoSigning = errors.New("signatures are completed with the configuration of a server")

@@ -102,9 +102,6 @@ func (s *Service) Handler() http.Handler {
 	mux.HandleFunc("POST /complete-signing", streamed(func(ctx context.Context, request string, w *stream) error {
 		return s.CompleteSigning(ctx, request, w)
 	}))
-	mux.HandleFunc("POST /record-completion", answer(func(ctx context.Context, done Completion) (nothing, error) {
-		return nothing{}, s.RecordCompletion(ctx, done)
-	}))
 	s.webhookCalls(mux)
 	s.jobCalls(mux)
 	mux.HandleFunc("POST /evidence", streamed(func(ctx context.Context, request string, w *stream) error {

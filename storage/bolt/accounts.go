@@ -97,6 +97,10 @@ func (s accounts) Account(ctx context.Context, id string) (account.Account, erro
 	return account.Account(record), err
 }
 
+func (s accounts) ShareAccount(ctx context.Context, id string) (account.Account, error) {
+	return s.Account(ctx, id)
+}
+
 func (s accounts) Accounts(ctx context.Context) ([]account.Account, error) {
 	records, err := list(ctx, s.db, accountTable, accountOrder, every())
 	return convert(records, func(r accountRecord) account.Account { return account.Account(r) }), err
@@ -196,12 +200,17 @@ func (s accounts) AddLine(ctx context.Context, l account.Line) error {
 	})
 }
 
-func (s accounts) DeleteLines(ctx context.Context, account string, limit int) (n int, err error) {
+func (s accounts) DeleteLines(ctx context.Context, of string, limit int) (deleted []account.Line, err error) {
 	err = s.db.write(ctx, func(tx *bbolt.Tx) error {
-		n, err = lineTable.removeFirst(tx, linesOfAccount, under(text(account)), limit)
+		records, err := lineTable.list(tx, linesOfAccount, under(text(of)), max(limit, 0))
+		if err != nil {
+			return err
+		}
+		deleted = convert(records, lineRecord.line)
+		_, err = lineTable.removeFirst(tx, linesOfAccount, under(text(of)), len(records))
 		return err
 	})
-	return n, err
+	return deleted, err
 }
 
 func (s accounts) Lines(ctx context.Context, account string, from, to time.Time) iter.Seq2[account.Line, error] {

@@ -75,6 +75,14 @@ func (s accounts) Account(ctx context.Context, id string) (account.Account, erro
 	return find(ctx, s.db, accountTable, "id = $1", id)
 }
 
+func (s accounts) ShareAccount(ctx context.Context, id string) (a account.Account, err error) {
+	err = s.db.read(ctx, func(q querier) error {
+		a, err = accountTable.share(ctx, q, "id = $1", id)
+		return err
+	})
+	return a, err
+}
+
 func (s accounts) Accounts(ctx context.Context) ([]account.Account, error) {
 	return list(ctx, s.db, accountTable, "true ORDER BY seq")
 }
@@ -145,8 +153,12 @@ func (s accounts) AddLine(ctx context.Context, l account.Line) error {
 	return s.db.write(ctx, func(tx pgx.Tx) error { return ledgerTable.insert(ctx, tx, l) })
 }
 
-func (s accounts) DeleteLines(ctx context.Context, account string, limit int) (int, error) {
-	return deleteSome(ctx, s.db, ledgerTable, "account", account, limit)
+func (s accounts) DeleteLines(ctx context.Context, of string, limit int) (lines []account.Line, err error) {
+	err = s.db.write(ctx, func(tx pgx.Tx) error {
+		lines, err = deleteReturning(ctx, tx, ledgerTable, "account", of, limit)
+		return err
+	})
+	return lines, err
 }
 
 func (s accounts) Lines(ctx context.Context, account string, from, to time.Time) iter.Seq2[account.Line, error] {

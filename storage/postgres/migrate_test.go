@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 	"github.com/innsigli/innsigli/storage"
 )
@@ -154,6 +155,76 @@ func TestVersions(t *testing.T) {
 				t.Errorf("Migrate: from %d to %d, %v", from, to, err)
 			}
 		})
+	}
+}
+
+// Servers claim and finish jobs while the migration from version 11 waits for processes, or writes them anew.
+func TestJobsGoOnWhileProcessesMigrate(t *testing.T) {
+	url := postgrestest.Database(t)
+	if _, _, err := migrate(t.Context(), url, versions(t, 11)); err != nil {
+		t.Fatal(err)
+	}
+	server := connected(t, url)
+	if _, err := server.Exec(t.Context(), "BEGIN; LOCK TABLE processes IN ROW EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, _, err := migrate(t.Context(), url, versions(t, 12))
+		done <- err
+	}()
+	waitForSessions(t, url, "wait_event_type = 'Lock'", 1)
+	if _, err := server.Exec(t.Context(), "LOCK TABLE accounts, jobs IN ROW EXCLUSIVE MODE NOWAIT"); err != nil {
+		t.Errorf("a transaction that works on jobs, too: %v", err)
+	}
+	if _, err := server.Exec(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	if err, _ := testenv.Receive(t, "the migration", done); err != nil {
+		t.Error(err)
+	}
+}
+
+// locksBoth is a step that locks accounts and then jobs.
+func locksBoth(t *testing.T) fs.FS {
+	t.Helper()
+	version := current(t) + 1
+	files := versions(t, version).(fstest.MapFS)
+	files[fmt.Sprintf("migrations/%04d_more.sql", version)].Data = []byte("SET LOCAL lock_timeout = '2s'; LOCK TABLE accounts; LOCK TABLE jobs")
+	return files
+}
+
+// A step is tried again after a deadlock with a server, or when a server held a lock for too long.
+func TestAMigrationThatServersAreInTheWayOf(t *testing.T) {
+	url := migrated(t)
+	server := connected(t, url)
+	if _, err := server.Exec(t.Context(), "SET deadlock_timeout = '10min'; BEGIN; LOCK TABLE jobs IN ROW EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, _, err := migrate(t.Context(), url, locksBoth(t))
+		done <- err
+	}()
+	waitForSessions(t, url, "wait_event_type = 'Lock'", 1)
+	if _, err := server.Exec(t.Context(), "LOCK TABLE accounts IN ROW EXCLUSIVE MODE; COMMIT"); err != nil {
+		t.Errorf("the server: %v", err)
+	}
+	if err, _ := testenv.Receive(t, "the migration", done); err != nil {
+		t.Error(err)
+	}
+}
+
+// A step is not tried for ever.
+func TestAMigrationThatGetsNoLock(t *testing.T) {
+	url := migrated(t)
+	server := connected(t, url)
+	if _, err := server.Exec(t.Context(), "BEGIN; LOCK TABLE jobs IN ROW EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	from, to, err := migrate(t.Context(), url, locksBoth(t))
+	if !errors.Is(err, storage.ErrUnavailable) || !strings.Contains(err.Error(), "gave up after 6 tries") || from != to {
+		t.Errorf("from %d to %d: %v", from, to, err)
 	}
 }
 

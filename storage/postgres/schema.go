@@ -113,9 +113,35 @@ func readMigrations(files fs.FS) ([]migration, error) {
 	return steps, nil
 }
 
-// apply applies the migration and records its version in one transaction. It waits for locks on tables only
-// for a short time, because statements of running servers wait behind it.
+// migrationTries is how often a migration is tried that did not get a lock on a table, within 10 seconds each time, or that
+// was chosen to end a deadlock with a server.
+const migrationTries = 6
+
+// apply applies the migration, and tries it again if servers were in its way.
 func (s migration) apply(ctx context.Context, conn *pgx.Conn) error {
+	for try := 1; ; try++ {
+		err := s.applyOnce(ctx, conn)
+		if !isBlocked(err) {
+			return err
+		}
+		if try == migrationTries {
+			return fmt.Errorf("%w; gave up after %d tries, nothing is changed: end long transactions on the database, or stop servers, and migrate again", err, try)
+		}
+		if err := backOff(ctx, try); err != nil {
+			return err
+		}
+	}
+}
+
+// isBlocked reports whether a migration was undone because of locks that others held.
+func isBlocked(err error) bool {
+	var pgErr *pgconn.PgError
+	return errors.As(err, &pgErr) && (pgErr.Code == lockNotAvailable || pgErr.Code == deadlockDetected)
+}
+
+// applyOnce applies the migration and records its version in one transaction. It waits for locks on tables only
+// for a short time, because statements of running servers wait behind it.
+func (s migration) applyOnce(ctx context.Context, conn *pgx.Conn) error {
 	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `SET LOCAL lock_timeout = '10s';
 			CREATE TABLE IF NOT EXISTS innsigli_schema (version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`)

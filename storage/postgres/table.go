@@ -117,10 +117,23 @@ func (t table[R]) removeFirst(ctx context.Context, tx pgx.Tx, column string, upT
 // find returns the record for which the condition holds; storage.ErrNotFound if there is none. In a transaction
 // it locks the record.
 func (t table[R]) find(ctx context.Context, q querier, condition string, args ...any) (r R, err error) {
+	return t.findLocked(ctx, q, rowLock(q), condition, args...)
+}
+
+// share is like find, and lets other transactions share the record.
+func (t table[R]) share(ctx context.Context, q querier, condition string, args ...any) (r R, err error) {
+	mode := ""
+	if rowLock(q) != "" {
+		mode = " FOR SHARE"
+	}
+	return t.findLocked(ctx, q, mode, condition, args...)
+}
+
+func (t table[R]) findLocked(ctx context.Context, q querier, lock, condition string, args ...any) (r R, err error) {
 	if !storable(args...) {
 		return r, storage.ErrNotFound
 	}
-	err = q.QueryRow(ctx, t.selectStatement(condition)+rowLock(q), args...).Scan(t.fields(&r)...)
+	err = q.QueryRow(ctx, t.selectStatement(condition)+lock, args...).Scan(t.fields(&r)...)
 	return r, err
 }
 
@@ -133,10 +146,13 @@ func (t table[R]) list(ctx context.Context, q querier, condition string, args ..
 	if err != nil {
 		return nil, err
 	}
-	return pgx.AppendRows([]R(nil), rows, func(row pgx.CollectableRow) (r R, err error) {
-		err = row.Scan(t.fields(&r)...)
-		return r, err
-	})
+	return pgx.AppendRows([]R(nil), rows, t.scan)
+}
+
+// scan reads the record of a row that has the columns of the table.
+func (t table[R]) scan(row pgx.CollectableRow) (r R, err error) {
+	err = row.Scan(t.fields(&r)...)
+	return r, err
 }
 
 func (t table[R]) selectStatement(condition string) string {
@@ -216,6 +232,19 @@ func deleteSome[R any](ctx context.Context, db *DB, t table[R], column, value st
 		return err
 	})
 	return n, err
+}
+
+// deleteReturning is like deleteSome, and returns the records that it deleted.
+func deleteReturning[R any](ctx context.Context, tx pgx.Tx, t table[R], column, value string, limit int) ([]R, error) {
+	if !storable(value) {
+		return nil, nil
+	}
+	rows, err := tx.Query(ctx, fmt.Sprintf(`DELETE FROM %s WHERE ctid = ANY (ARRAY (
+		SELECT ctid FROM %[1]s WHERE %[2]s = $1 LIMIT $2 FOR UPDATE)) RETURNING %[3]s`, t.name, column, strings.Join(t.columns, ", ")), value, max(limit, 0))
+	if err != nil {
+		return nil, err
+	}
+	return pgx.AppendRows([]R(nil), rows, t.scan)
 }
 
 // moment is a time.Time whose zero value is stored as NULL.

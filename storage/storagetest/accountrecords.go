@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/innsigli/innsigli/account"
@@ -47,9 +48,14 @@ var accountRecords = tests{
 	"the ledger entries of an account are deleted in batches": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		addLines(t, b, exampleLine("1", "a", 0), exampleLine("2", "a", 1), exampleLine("3", "a", 2), exampleLine("4", "b", 0))
+		var all []account.Line
 		checkDeleteSteps(t, b, func(ctx context.Context, limit int) (int, error) {
-			return b.Accounts.DeleteLines(ctx, id("a"), limit)
+			deleted, err := b.Accounts.DeleteLines(ctx, id("a"), limit)
+			all = append(all, deleted...)
+			return len(deleted), err
 		})
+		slices.SortFunc(all, func(x, y account.Line) int { return x.At.Compare(y.At) })
+		checkRead(t, all, nil, []account.Line{exampleLine("1", "a", 0), exampleLine("2", "a", 1), exampleLine("3", "a", 2)})
 		checkRead(t, lines(t.Context(), t, b, id("a"), base, after(10)), nil, nil)
 		checkRead(t, lines(t.Context(), t, b, id("b"), base, after(10)), nil, []account.Line{exampleLine("4", "b", 0)})
 	},

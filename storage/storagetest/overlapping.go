@@ -169,6 +169,7 @@ type record struct {
 func records(t *testing.T, open func(*testing.T) Backend) map[string]record {
 	return map[string]record{
 		"account":           accountRecord(t, open(t)),
+		"shared account":    sharedAccountRecord(t, open(t)),
 		"client":            clientRecord(t, open(t)),
 		"signal":            signalRecord(t, open(t)),
 		"request":           requestRecord(t, open(t)),
@@ -191,6 +192,12 @@ func accountRecord(t *testing.T, b Backend) record {
 		func(ctx context.Context) (any, error) { return b.Accounts.Account(ctx, a.ID) },
 		func(ctx context.Context) error { return b.Accounts.UpdateAccount(ctx, a) },
 	}
+}
+
+func sharedAccountRecord(t *testing.T, b Backend) record {
+	r := accountRecord(t, b)
+	r.read = func(ctx context.Context) (any, error) { return b.Accounts.ShareAccount(ctx, exampleAccount("a").ID) }
+	return r
 }
 
 func clientRecord(t *testing.T, b Backend) record {

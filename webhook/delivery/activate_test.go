@@ -378,4 +378,28 @@ func TestOfAnotherAccount(t *testing.T) {
 	})
 }
 
+// A ping that is answered after its subscription was deleted leaves no attempt in the log.
+func TestDeletedWhilePinged(t *testing.T) {
+	t.Parallel()
+	bubble(t, delivery.Options{}, func(h *harness) {
+		s := h.activated()
+		h.answer = func(context.Context, request) int {
+			if err := h.hooks.Delete(h.Context(), account, s.ID); err != nil {
+				h.Errorf("deleting: %v", err)
+			}
+			h.tx(func(ctx context.Context) error {
+				_, err := h.db.Webhooks().DeleteAttemptsOf(ctx, s.ID, 100)
+				return err
+			})
+			return http.StatusAccepted
+		}
+		if err := h.hooks.Test(h.Context(), account, s.ID); err != nil {
+			h.Errorf("the ping: %v", err)
+		}
+		if log := h.attempts(s); len(log) > 0 {
+			h.Errorf("the log has %+v", log)
+		}
+	})
+}
+
 func second[T any](_ T, err error) error { return err }

@@ -18,12 +18,25 @@ func (s *Service) ping(ctx context.Context, to Subscription, purpose Purpose, ve
 		return Attempt{}, err
 	}
 	err = s.tx.InTx(ctx, func(ctx context.Context) error {
-		if err := s.store.AddAttempt(ctx, made); err != nil || !verifiable || made.Failure != "" {
+		if err := s.addAttempt(ctx, made); err != nil || !verifiable || made.Failure != "" {
 			return err
 		}
 		return s.clearFailing(ctx, to)
 	})
 	return made, fault("noting a ping", err)
+}
+
+// addAttempt adds a ping to the log, unless its subscription was deleted while it was sent. It joins the transaction, in which
+// the subscription then stays.
+func (s *Service) addAttempt(ctx context.Context, made Attempt) error {
+	_, err := s.store.Subscription(ctx, made.Subscription)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	}
+	return s.store.AddAttempt(ctx, made)
 }
 
 // sendPing sends a ping. Pings differ only in their IDs and times, and in the signatures of those that cannot
@@ -113,7 +126,7 @@ func (s *Service) doProbe(ctx context.Context, job storage.Job, purpose Purpose,
 			return err
 		}
 		if !ok {
-			return s.store.AddAttempt(ctx, made)
+			return s.addAttempt(ctx, made)
 		}
 		return s.finishProbe(ctx, job.Kind, was, made, judge(was, p.At, made))
 	}, nil

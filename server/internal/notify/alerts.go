@@ -21,7 +21,7 @@ type Alerts struct {
 		Account(ctx context.Context, id string) (account.Account, error)
 	}
 	Mail interface {
-		Enqueue(ctx context.Context, m mail.Message) error
+		Enqueue(ctx context.Context, account string, m mail.Message) error
 	} // nil: the server sends no mail
 	Letterhead Letterhead
 	Log        *slog.Logger
@@ -45,7 +45,7 @@ func (a Alerts) Alert(ctx context.Context, d delivery.Digest) error {
 		return err
 	}
 	m.To = owner.Admins
-	if err := a.Mail.Enqueue(ctx, m); err != nil {
+	if err := a.Mail.Enqueue(ctx, d.Account, m); err != nil {
 		return fmt.Errorf("sending an alert about webhooks: %w", err)
 	}
 	return nil

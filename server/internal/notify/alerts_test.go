@@ -21,7 +21,7 @@ type outbox struct {
 	err  error
 }
 
-func (o *outbox) Enqueue(_ context.Context, m mail.Message) error {
+func (o *outbox) Enqueue(_ context.Context, _ string, m mail.Message) error {
 	if o.err == nil {
 		o.sent = append(o.sent, m)
 	}

@@ -67,7 +67,7 @@ func TestGoldenJobs(t *testing.T) {
 		signer := portal.Participant{Participant: process.Participant{ID: "signer", Link: portal.Link{InvitedAt: now.Add(-time.Hour)}}, Email: "signer@example.com"}
 		process := portal.Process{ID: "process", Participants: []portal.Participant{signer}}
 		err := errors.Join(
-			post.Enqueue(t.Context(), message), l.Invite(t.Context(), process, signer),
+			post.Enqueue(t.Context(), "account", message), l.Invite(t.Context(), process, signer),
 			l.Completed(t.Context(), process), l.Declined(t.Context(), process, signer))
 		if err != nil {
 			t.Fatal(err)

@@ -42,9 +42,9 @@ type messageJob struct {
 
 const messageVersion = 1
 
-// Enqueue enqueues a job for each recipient of a message. It ignores a recipient who has a job for a message with the
-// same ID.
-func (q Queue) Enqueue(ctx context.Context, message mail.Message) error {
+// Enqueue enqueues a job for each recipient of a message about an account. The jobs are of the account's group, by which
+// they are deleted with it. Enqueue ignores a recipient who has a job for a message with the same ID.
+func (q Queue) Enqueue(ctx context.Context, account string, message mail.Message) error {
 	var list []storage.Job
 	now := q.Now.Now(ctx)
 	for _, to := range message.To {
@@ -54,7 +54,7 @@ func (q Queue) Enqueue(ctx context.Context, message mail.Message) error {
 		if err != nil {
 			return err
 		}
-		list = append(list, storage.Job{Kind: MessageKind, Unique: message.ID + " " + to, Due: now, Payload: payload})
+		list = append(list, storage.Job{Kind: MessageKind, Group: account, Unique: message.ID + " " + to, Due: now, Payload: payload})
 	}
 	return q.Tx.InTx(ctx, func(ctx context.Context) error { return q.Jobs.Enqueue(ctx, list...) })
 }

@@ -50,7 +50,7 @@ func TestMailToSeveral(t *testing.T) {
 		m := Queue{Tx: db, Jobs: db.Jobs(), Out: boxes, Log: slog.New(slog.NewTextHandler(&log, nil)), Evidence: db.EvidenceLog()}
 		message := mail.Message{ID: "i", To: []string{"gone", "away", "there"}}
 		for range 2 { // told again, because nobody knows that it was told
-			if err := m.Enqueue(t.Context(), message); err != nil {
+			if err := m.Enqueue(t.Context(), "account", message); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -364,6 +364,9 @@ type accounts struct{ *memory }
 func (a accounts) Account(ctx context.Context, id string) (account.Account, error) {
 	return get(ctx, a.memory, &a.data.accounts, id)
 }
+func (a accounts) ShareAccount(ctx context.Context, id string) (account.Account, error) {
+	return a.Account(ctx, id)
+}
 func (a accounts) Accounts(ctx context.Context) ([]account.Account, error) {
 	return list(ctx, a.memory, &a.data.accounts, nil)
 }
@@ -408,9 +411,10 @@ func (a accounts) DeleteExpiredTokens(ctx context.Context, now time.Time, limit 
 func (a accounts) AddLine(ctx context.Context, l account.Line) error {
 	return add(ctx, a.memory, &a.data.lines, l.ID, l)
 }
-func (a accounts) DeleteLines(ctx context.Context, of string, limit int) (int, error) {
-	return removeFirst(ctx, a.memory, &a.data.lines, limit, func(l account.Line) string { return l.ID },
+func (a accounts) DeleteLines(ctx context.Context, of string, limit int) (deleted []account.Line, err error) {
+	_, err = removeFirst(ctx, a.memory, &a.data.lines, limit, func(l account.Line) string { deleted = append(deleted, l); return l.ID },
 		func(l account.Line) bool { return l.Account == of }, func(x, y account.Line) int { return x.At.Compare(y.At) })
+	return deleted, err
 }
 func (a accounts) Lines(ctx context.Context, of string, from, to time.Time) iter.Seq2[account.Line, error] {
 	all, err := list(ctx, a.memory, &a.data.lines, func(l account.Line) bool { return l.Account == of && !l.At.Before(from) && l.At.Before(to) })
