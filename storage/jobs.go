@@ -41,8 +41,9 @@ type Lease struct {
 	Job
 	Token string    // of this one lease
 	Until time.Time // it is lost then, and another may claim the job
-	// Interrupted: an earlier lease of the job ran out, and was not given back. Attempt is the number of
-	// that attempt, whose failure the holder of this lease stores instead of making another (Jobs.Fail).
+	// Interrupted: an earlier lease of the job ran out before a result of the attempt was stored (Jobs.Finish, Retry or
+	// Fail). Attempt is the number of that attempt, whose failure the holder of this lease stores instead of making
+	// another (Jobs.Fail).
 	Interrupted bool
 }
 
@@ -51,7 +52,8 @@ type Failure struct {
 	Error string    // without personal data, bounded by the caller
 	At    time.Time // when the attempt failed
 	Due   time.Time // when the job is due again; the zero time parks it
-	// Interrupted: the process that made the attempt stopped, or could not store its result.
+	// Interrupted: no result of the attempt was stored before its lease ran out. Its process died, its handler took longer
+	// than it may, or its result could not be stored.
 	Interrupted bool
 }
 

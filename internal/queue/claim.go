@@ -58,7 +58,7 @@ func (w *run) due(ctx context.Context, now time.Time) (due []*kindQueue) {
 	if ctx.Err() != nil {
 		return nil
 	}
-	if w.report(storage.Job{}, err, &w.reads); err != nil {
+	if w.reportStore(err, &w.outage.reads); err != nil {
 		lookLater(queues)
 		return nil
 	}
@@ -107,36 +107,36 @@ func (w *run) claim(ctx context.Context, due []*kindQueue) {
 			return err
 		}
 		for i, q := range due {
-			limit, perGroup := q.limits()
+			limit, perGroup := q.claimLimits()
 			if claimed[i], err = w.Jobs.Claim(ctx, q.Name, now, limit, perGroup, w.Lease); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if w.report(storage.Job{}, err, &w.writes); err != nil {
+	if w.reportStore(err, &w.outage.writes); err != nil {
 		lookLater(due)
 		return
 	}
 	extended()
 	for i, q := range due {
 		q.nextLook = time.Time{}
-		if limit, _ := q.limits(); len(claimed[i]) < limit {
+		if limit, _ := q.claimLimits(); len(claimed[i]) < limit {
 			q.claimedTo = now
 		}
 		for _, lease := range claimed[i] {
 			q.inWork++
 			w.worked = now
-			held := w.hold(lease, now.Add(q.Timeout))
-			go func() { w.results <- w.do(held, q, lease) }()
+			handlerCtx := w.hold(lease, now.Add(q.Timeout))
+			go func() { w.results <- w.do(handlerCtx, q, lease) }()
 		}
 	}
 }
 
-// limits returns how many jobs may be claimed, and how many of them of one group. The last quarter of the room is for
+// claimLimits returns how many jobs may be claimed, and how many of them of one group. The last quarter of the room is for
 // groups that have no job in work: however many jobs take long, such as those of endpoints that do not answer, the first
 // job of another group does not wait for them.
-func (q *kindQueue) limits() (limit, perGroup int) {
+func (q *kindQueue) claimLimits() (limit, perGroup int) {
 	if spare := q.room() - q.Concurrency/4; spare > 0 {
 		return spare, q.PerGroup
 	}

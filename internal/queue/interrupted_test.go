@@ -14,7 +14,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-const interrupted = "the server stopped while it ran the job"
+const interrupted = "no result was stored before the lease ran out"
 
 // killable is a store that a process can no longer use once it was killed.
 type killable struct {

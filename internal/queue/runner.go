@@ -21,8 +21,13 @@
 // leaves the process time for other jobs. After [MaxInterruptions] in a row, which take about an hour, the job is parked
 // whatever its kind permits; servers that are killed again and again for some minutes park nothing.
 //
-// Three kinds of attempts do not count as failed: those that a graceful stop of the runner cut short, those whose
-// handler returned a later time without an error, and those that failed because the store was unavailable or full.
+// Two kinds of attempts do not count as failed: those that a graceful stop of the runner or a lost lease cut short, and those
+// whose handler returned a later time without an error. An error of the store counts like any other: when the failure can be
+// stored, the store is available. So an outage may cost a job that was in work one failure.
+//
+// Where several processes share the store, an outage or a network partition that lasts longer than a lease counts as an
+// interrupted attempt if another process claims the job before this one can store its result. A process that has the store to
+// itself stores its results when the store is available again.
 package queue
 
 import (
@@ -103,8 +108,8 @@ type run struct {
 	stored  chan []result // those that storeResults is done with
 	worked  time.Time     // when jobs were claimed last
 
-	held leases
-	outage
+	leases leaseSet
+	outage outage
 	working, storing context.Context // of handlers, and of the transactions that store results
 }
 
@@ -147,7 +152,7 @@ func (r Runner) Run(ctx context.Context) error {
 
 	if r.SingleProcess {
 		err := w.Tx.InTx(ctx, func(ctx context.Context) error { return w.Jobs.ExpireLeases(ctx, time.Now()) })
-		w.report(storage.Job{}, err, &w.writes)
+		w.reportStore(err, &w.outage.writes)
 	}
 	for ctx.Err() == nil {
 		w.wait(ctx, w.claimAll(ctx))
@@ -160,7 +165,7 @@ func (r Runner) Run(ctx context.Context) error {
 	if w.waitForAll(cutTime) {
 		return nil
 	}
-	return fmt.Errorf("queue: %d jobs did not end when their contexts had ended", w.inWork())
+	return fmt.Errorf("queue: %d jobs have not ended, or their results are not stored", w.inWork())
 }
 
 func (k Kind) withDefaults() Kind {
@@ -184,20 +189,20 @@ func (w *run) wait(ctx context.Context, until time.Time) {
 			q.nextLook = earlier(q.nextLook, q.lastLook.Add(enqueuedPause))
 		}
 	case results := <-w.stored:
-		note(results)
+		makeRoom(results)
 	}
 	for {
 		select {
 		case results := <-w.stored:
-			note(results)
+			makeRoom(results)
 		default:
 			return
 		}
 	}
 }
 
-// note makes room for other jobs in place of those whose attempts have ended.
-func note(results []result) {
+// makeRoom makes room for other jobs in place of those whose attempts have ended.
+func makeRoom(results []result) {
 	for _, r := range results {
 		r.queue.inWork--
 		if r.lease.Interrupted { // the job may be due again at once
@@ -222,7 +227,7 @@ func (w *run) waitForAll(timeout time.Duration) bool {
 	for w.inWork() > 0 {
 		select {
 		case results := <-w.stored:
-			note(results)
+			makeRoom(results)
 		case <-over:
 			return false
 		}
