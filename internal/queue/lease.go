@@ -99,11 +99,12 @@ func (w *run) extend() error {
 	if now := time.Now(); len(w.leases.ending(now, now.Add(window))) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithCancel(w.storing)
+	ctx := w.storing
 	if !w.SingleProcess {
-		ctx, cancel = context.WithTimeout(w.storing, w.Lease/3)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, w.Lease/3)
+		defer cancel()
 	}
-	defer cancel()
 	var extended func()
 	err := w.Tx.InTx(ctx, func(ctx context.Context) (err error) {
 		now := time.Now()
