@@ -91,6 +91,10 @@ type Jobs interface {
 	// Retry gives the lease back and makes the job due at the time given; [ErrLeaseLost].
 	Retry(ctx context.Context, l Lease, due time.Time) error
 
+	// Postpone gives a lease back whose attempt was not begun, in the transaction that claimed it or later, and makes the job
+	// due at the time given: the attempt is not counted, and Interruptions stay; [ErrLeaseLost]. The lease is not Interrupted.
+	Postpone(ctx context.Context, l Lease, due time.Time) error
+
 	// Fail is Retry for a job whose attempt has failed: it counts and stores the failure, and may park the
 	// job; [ErrLeaseLost]. Interruptions is 0 after Retry and after a failure that is not Interrupted.
 	Fail(ctx context.Context, l Lease, f Failure) error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime/debug"
 	"time"
 
@@ -79,7 +80,7 @@ func (w *run) fail(r *result, err error) {
 	now, job := time.Now(), &r.lease.Job
 	pause := pauseAfter(job.Failures + 1)
 	if r.lease.Interrupted {
-		pause = pauseAfter(job.Interruptions + 1 - freeInterruptions)
+		pause = jittered(pauseAfter(job.Interruptions + 1 - freeInterruptions))
 	}
 	if !r.retry.After(now) { // what failed at once would fail at once again
 		r.retry = now.Add(pause)
@@ -113,6 +114,12 @@ func recovered(err *error) {
 	if v := recover(); v != nil {
 		*err = &panicError{PanicText(v), debug.Stack()}
 	}
+}
+
+// jittered returns a random time between three and five quarters of a pause, so that jobs that were interrupted together are
+// not due together.
+func jittered(pause time.Duration) time.Duration {
+	return pause*3/4 + rand.N(pause/2+1)
 }
 
 // pauseAfter returns the pause after so many failures; 0 after none.

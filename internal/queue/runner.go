@@ -18,7 +18,8 @@
 // An attempt whose lease ran out, or whose process died, before its result was stored is interrupted. That counts as a
 // failed attempt, too, when the job is claimed again. The first three interruptions in a row cause no pause, so that a
 // restart delays nothing. The pauses that follow grow like those after errors, so that a job that kills its process
-// leaves the process time for other jobs. After [MaxInterruptions] in a row, which take about an hour, the job is parked
+// leaves the process time for other jobs. Of the jobs with more than three interruptions in a row a runner has one at a time
+// in work, so that those which were only in work beside such a job are done. After [MaxInterruptions] in a row, which take about an hour, the job is parked
 // whatever its kind permits; servers that are killed again and again for some minutes park nothing.
 //
 // Two kinds of attempts do not count as failed: those that a graceful stop of the runner or a lost lease cut short, and those
@@ -107,9 +108,10 @@ type run struct {
 	results chan result   // of attempts, which are to be stored
 	stored  chan []result // those that storeResults is done with
 	worked  time.Time     // when jobs were claimed last
+	suspect string        // token of the lease of the suspect job in work; empty: there is none (isSuspect)
 
-	leases leaseSet
-	outage outage
+	leases           leaseSet
+	outage           outage
 	working, storing context.Context // of handlers, and of the transactions that store results
 }
 
@@ -189,12 +191,12 @@ func (w *run) wait(ctx context.Context, until time.Time) {
 			q.nextLook = earlier(q.nextLook, q.lastLook.Add(enqueuedPause))
 		}
 	case results := <-w.stored:
-		makeRoom(results)
+		w.makeRoom(results)
 	}
 	for {
 		select {
 		case results := <-w.stored:
-			makeRoom(results)
+			w.makeRoom(results)
 		default:
 			return
 		}
@@ -202,9 +204,12 @@ func (w *run) wait(ctx context.Context, until time.Time) {
 }
 
 // makeRoom makes room for other jobs in place of those whose attempts have ended.
-func makeRoom(results []result) {
+func (w *run) makeRoom(results []result) {
 	for _, r := range results {
 		r.queue.inWork--
+		if r.lease.Token == w.suspect {
+			w.suspect = ""
+		}
 		if r.lease.Interrupted { // the job may be due again at once
 			r.queue.claimedTo, r.queue.backlog = time.Time{}, true
 		}
@@ -227,7 +232,7 @@ func (w *run) waitForAll(timeout time.Duration) bool {
 	for w.inWork() > 0 {
 		select {
 		case results := <-w.stored:
-			makeRoom(results)
+			w.makeRoom(results)
 		case <-over:
 			return false
 		}

@@ -61,6 +61,31 @@ var failedJobs = tests{
 		isStored(t, b, storage.StoredJob{Job: want})
 	},
 
+	"a job that is postponed keeps its interruptions, and counts no attempt": func(t *testing.T, open func(*testing.T) Backend) {
+		b, want := open(t), work("k", "g", 0)
+		want.Failures, want.Interruptions, want.LastError, want.FailedAt = 7, 4, "interrupted", base
+		enqueue(t, b, want)
+		heard(t, b)
+		var first storage.Lease
+		do(t, b, func(ctx context.Context) error {
+			leases, err := b.Jobs.Claim(ctx, "k", base, 1, 1, lease)
+			if err != nil || len(leases) != 1 {
+				t.Fatalf("%d leases, error %v", len(leases), err)
+			}
+			first = leases[0]
+			return b.Jobs.Postpone(ctx, first, after(3))
+		})
+		heard(t, b)
+		lost(t, b, first)
+		want.ID, want.Due = first.ID, after(3)
+		isStored(t, b, storage.StoredJob{Job: want})
+		claimNone(t, b, after(2))
+		second := claimOne(t, b, after(3))
+		want.Attempt = 1
+		found(t, second.Job, nil, want)
+		refused(t, b, storage.ErrLeaseLost, func(ctx context.Context) error { return b.Jobs.Postpone(ctx, first, after(4)) })
+	},
+
 	"interruptions in a row are counted": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		enqueue(t, b, work("k", "g", 0))
