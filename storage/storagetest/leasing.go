@@ -75,6 +75,7 @@ func lost(t *testing.T, b Backend, l storage.Lease) {
 	do(t, b, func(ctx context.Context) error {
 		failed(t, b.Jobs.Finish(ctx, l), storage.ErrLeaseLost)
 		failed(t, b.Jobs.Retry(ctx, l, base), storage.ErrLeaseLost)
+		failed(t, b.Jobs.Postpone(ctx, l, base), storage.ErrLeaseLost)
 		failed(t, b.Jobs.Fail(ctx, l, storage.Failure{At: base}), storage.ErrLeaseLost)
 		held, err := b.Jobs.Extend(ctx, []storage.Lease{l}, after(1<<20))
 		found(t, held, err, []bool{false})
