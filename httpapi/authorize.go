@@ -9,25 +9,28 @@ import (
 	"github.com/innsigli/innsigli/account"
 )
 
-// noScope is the scope of endpoints that take any token (spec 2.2).
+// noScope is the scope of endpoints that accept any token (spec 2.2).
 const noScope = ""
 
-// authenticated lets callers with a valid token through (RFC 6750).
-func (a *api) authenticated(h func(http.ResponseWriter, *http.Request, account.Caller) error) handler {
+// callHandler answers a request of an authenticated caller.
+type callHandler func(w http.ResponseWriter, r *http.Request, caller account.Caller) error
+
+// authenticate calls h only for requests with a valid access token (RFC 6750).
+func (a *api) authenticate(h callHandler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if twoTokens(r) {
+		if hasTwoTokens(r) {
 			challenge(w, `, error="invalid_request"`)
-			return new(ambiguousToken)
+			return new(severalTokens)
 		}
-		token := bearer(r)
+		token := bearerToken(r)
 		if token == "" {
 			challenge(w, "")
-			return new(noToken)
+			return new(missingToken)
 		}
 		caller, err := a.Accounts.Authenticate(r.Context(), token)
 		if errors.Is(err, account.ErrInvalidToken) {
 			challenge(w, `, error="invalid_token"`)
-			return new(badToken)
+			return new(invalidToken)
 		}
 		if err != nil {
 			return err
@@ -36,8 +39,8 @@ func (a *api) authenticated(h func(http.ResponseWriter, *http.Request, account.C
 	}
 }
 
-// granted lets callers whose token grants the scope through.
-func granted(scope string, h func(http.ResponseWriter, *http.Request, account.Caller) error) func(http.ResponseWriter, *http.Request, account.Caller) error {
+// requireScope calls h only for callers whose token grants the scope.
+func requireScope(scope string, h callHandler) callHandler {
 	return func(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
 		if scope != noScope && !caller.Has(scope) {
 			challenge(w, fmt.Sprintf(`, error="insufficient_scope", scope=%q`, scope))
@@ -47,19 +50,20 @@ func granted(scope string, h func(http.ResponseWriter, *http.Request, account.Ca
 	}
 }
 
-// challenge says how to authenticate, and what of it went wrong, if anything was sent (RFC 6750 3).
-func challenge(w http.ResponseWriter, fault string) {
-	w.Header().Set("WWW-Authenticate", `Bearer realm="innsigli"`+fault)
+// challenge sets the WWW-Authenticate header. parameters name the error, unless the request had no credentials
+// (RFC 6750 3).
+func challenge(w http.ResponseWriter, parameters string) {
+	w.Header().Set("WWW-Authenticate", `Bearer realm="innsigli"`+parameters)
 }
 
-// bearer is the token of the Authorization header; empty: there is none. It is the one place for a token:
-// addresses, which RFC 6750 2.3 lets servers take one from, are written down by who they pass.
-func bearer(r *http.Request) string {
+// bearerToken returns the token of the Authorization header, or "". The server does not accept tokens in the URL,
+// which RFC 6750 2.3 permits, because proxies log URLs.
+func bearerToken(r *http.Request) string {
 	return authorization(r, "Bearer")
 }
 
-// authorization is what the Authorization header has for a scheme, which may be in any case and stands
-// before one space or more (RFC 9110 11.4); empty: it has nothing for it.
+// authorization returns the credentials of the Authorization header if it has the scheme, and else "". The scheme is
+// not case-sensitive, and one or more spaces follow it (RFC 9110 11.4).
 func authorization(r *http.Request, scheme string) string {
 	given, credentials, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(given, scheme) {
@@ -68,8 +72,7 @@ func authorization(r *http.Request, scheme string) string {
 	return strings.Trim(credentials, " ")
 }
 
-// twoTokens says whether a request authenticates twice, which it must not: which one counts would be a
-// guess (RFC 6750 2 and 3.1).
-func twoTokens(r *http.Request) bool {
-	return len(r.Header.Values("Authorization")) > 1 || bearer(r) != "" && r.URL.Query().Has("access_token")
+// hasTwoTokens reports whether a request authenticates twice, which is malformed (RFC 6750 2 and 3.1).
+func hasTwoTokens(r *http.Request) bool {
+	return len(r.Header.Values("Authorization")) > 1 || bearerToken(r) != "" && r.URL.Query().Has("access_token")
 }

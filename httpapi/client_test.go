@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -17,7 +18,7 @@ import (
 	"github.com/innsigli/innsigli/portal"
 )
 
-// client is a client system: a program that calls the API for an account.
+// client is a client program of an account.
 type client struct {
 	*testing.T
 	*server
@@ -25,7 +26,7 @@ type client struct {
 	token               string
 }
 
-// client makes a client of a new account and gives it a token for its scopes.
+// client creates an account with a client, and gets a token with the scopes.
 func (s *server) client(t *testing.T, scopes ...string) *client {
 	t.Helper()
 	owner, err := s.accounts.CreateAccount(t.Context(), "Example Ltd.")
@@ -35,13 +36,13 @@ func (s *server) client(t *testing.T, scopes ...string) *client {
 	return s.clientOf(t, owner.ID, scopes)
 }
 
-// signer is a client with all that the Signing API needs.
+// signer returns a client with the scope of the Signing API.
 func (s *server) signer(t *testing.T) *client {
 	t.Helper()
 	return s.client(t, account.ScopeSignatures)
 }
 
-// colleague is another client of the same account.
+// colleague returns another client of the same account.
 func (c *client) colleague(scopes ...string) *client {
 	c.Helper()
 	return c.clientOf(c.T, c.account, scopes)
@@ -64,22 +65,22 @@ func (c *client) login() {
 	c.token = c.member(c.form(url.Values{"grant_type": {"client_credentials"}, "client_id": {c.id}, "client_secret": {c.secret}}), "access_token")
 }
 
-// in is the client in a subtest.
+// in returns the client for a subtest.
 func (c *client) in(t *testing.T) *client {
 	inner := *c
 	inner.T = t
 	return &inner
 }
 
-// answer is what the API answered.
+// answer is an answer of the API.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// request is a request of the client. The body is a string as it is, or a value
-// that is sent as JSON; nil is none.
+// request returns a request of the client. A string is the body itself, any other value is sent as JSON, and nil is
+// no body.
 func (c *client) request(method, path string, body any) *http.Request {
 	c.Helper()
 	var content io.Reader
@@ -115,7 +116,7 @@ func (c *client) call(method, path string, body any) answer {
 	return a
 }
 
-// send gets the answer to a request, and checks what holds for all of them.
+// send sends a request, and checks what all answers have in common.
 func (c *client) send(r *http.Request) answer {
 	c.Helper()
 	a, err := c.do(r)
@@ -131,9 +132,8 @@ func (c *client) send(r *http.Request) answer {
 	return a
 }
 
-// do gets the answer to a request and waits until the server is through with it: the
-// end of a signing request is stored after the answer has gone out (spec 3.6),
-// so a client that is quick could see the request still there.
+// do sends a request and waits until its handler has returned. The server stores the end of a signing request after
+// it has sent the answer (spec 3.6), so that a fast client could find the request unchanged.
 func (s *server) do(r *http.Request) (answer, error) {
 	through := make(chan struct{})
 	id := uuid.NewString()
@@ -149,11 +149,10 @@ func (s *server) do(r *http.Request) (answer, error) {
 	return answer{response.StatusCode, response.Header, body}, err
 }
 
-// runningID is the header that a request is known by until the server is through
-// with it.
+// runningID is the header with the ID of a request for do.
 const runningID = "Test-Request-Id"
 
-// watch tells do when the server is through with a request.
+// watch tells do when a handler has returned.
 func (s *server) watch(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if through, ok := s.running.LoadAndDelete(r.Header.Get(runningID)); ok {
@@ -163,8 +162,8 @@ func (s *server) watch(h http.Handler) http.Handler {
 	})
 }
 
-// leaksNothing checks that an error answer repeats no value that was sent. Of one
-// as short as "B" that cannot be told, nor of the words that a value is chosen from.
+// leaksNothing checks that an error does not repeat a value that was sent. It ignores values that are shorter than
+// five characters, and values of enumerations.
 func (c *client) leaksNothing(a answer, sent any) {
 	c.Helper()
 	encoded, err := json.Marshal(sent)
@@ -184,7 +183,7 @@ func (c *client) leaksNothing(a answer, sent any) {
 	}
 }
 
-// texts are the strings in a value.
+// texts returns all strings in a value.
 func texts(v any) (all []string) {
 	switch v := v.(type) {
 	case string:
@@ -204,7 +203,7 @@ func texts(v any) (all []string) {
 // object is the body of an answer.
 type object = map[string]any
 
-// want checks an answer's status and its whole body; nil is an empty one.
+// want checks the status and the whole body of an answer. A nil body is an empty one.
 func (c *client) want(a answer, status int, body object) {
 	c.Helper()
 	if a.status != status {
@@ -217,7 +216,7 @@ func (c *client) want(a answer, status int, body object) {
 	diff(c.T, "body", normal(c.T, body), any(c.object(a)))
 }
 
-// normal is a value as encoding/json reads it.
+// normal returns a value as encoding/json decodes it.
 func normal(t *testing.T, v any) (out any) {
 	t.Helper()
 	encoded, err := json.Marshal(v)
@@ -239,7 +238,7 @@ func (c *client) object(a answer) object {
 	return o
 }
 
-// member is a text in the body of a 200.
+// member returns a string in the body of a 200.
 func (c *client) member(a answer, name string) string {
 	c.Helper()
 	s, ok := c.object(a)[name].(string)
@@ -247,4 +246,69 @@ func (c *client) member(a answer, name string) string {
 		c.Fatalf("status %d without %s: %.300s", a.status, name, a.body)
 	}
 	return s
+}
+
+const (
+	problemType = "application/problem+json"
+	validation  = "One or more validation errors occurred."
+)
+
+// explained checks that a problem has its status, and a type whose page explains it (spec 1.4).
+func (c *client) explained(a answer) {
+	c.Helper()
+	p := c.object(a)
+	kind, _ := p["type"].(string)
+	title, _ := p["title"].(string)
+	if p["status"] != float64(a.status) || title == "" || !strings.HasPrefix(kind, c.url+"/problems/") {
+		c.Errorf("a problem of status %d is %s", a.status, a.body)
+		return
+	}
+	if _, known := c.pages.LoadOrStore(kind+title, true); known {
+		return
+	}
+	page := c.send(c.request(http.MethodGet, strings.TrimPrefix(kind, c.url), nil))
+	if page.status != http.StatusOK || !strings.HasPrefix(page.header.Get("Content-Type"), "text/html") || !bytes.Contains(page.body, []byte("<h1>"+title+"</h1>")) {
+		c.Errorf("%s does not explain %q: %d %.200s", kind, title, page.status, page.body)
+	}
+}
+
+// wantProblem checks a problem with a title, and that it has only the members of RFC 9457.
+func (c *client) wantProblem(a answer, status int, title string) {
+	c.Helper()
+	p := c.object(a)
+	if detail, _ := p["detail"].(string); detail == "" {
+		c.Errorf("no detail: %s", a.body)
+	}
+	if got := a.header.Get("Content-Type"); got != problemType {
+		c.Errorf("Content-Type %q", got)
+	}
+	diff(c.T, "title", title, p["title"])
+	diff(c.T, "members", []string{"detail", "status", "title", "type"}, slices.Sorted(maps.Keys(p)))
+	if a.status != status {
+		c.Errorf("status %d, want %d", a.status, status)
+	}
+}
+
+// wantInvalid checks a validation error that names exactly these fields (spec 1.3).
+func (c *client) wantInvalid(a answer, paths ...string) {
+	c.Helper()
+	if a.status != http.StatusBadRequest {
+		c.Errorf("status %d, want 400: %.300s", a.status, a.body)
+		return
+	}
+	p := c.object(a)
+	diff(c.T, "title", validation, p["title"])
+	diff(c.T, "members", []string{"errors", "status", "title", "type"}, slices.Sorted(maps.Keys(p)))
+	if got := a.header.Get("Content-Type"); got != problemType {
+		c.Errorf("Content-Type %q", got)
+	}
+	faults, _ := p["errors"].(object)
+	slices.Sort(paths)
+	diff(c.T, "paths of the errors", paths, slices.Sorted(maps.Keys(faults)))
+	for path, messages := range faults {
+		said := texts(messages)
+		if len(said) == 0 || slices.Contains(said, "") {
+			c.Errorf("nothing is said about %s: %v", path, messages)
+		}
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/httpapi/internal/jsonbody"
 	"github.com/innsigli/innsigli/pades"
+	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/stamp"
@@ -19,20 +20,22 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// problem is an answer of RFC 9457.
+// problem is an error answer (RFC 9457).
 type problem struct {
 	Type   string              `json:"type"`
 	Title  string              `json:"title"`
 	Status int                 `json:"status"`
 	Detail string              `json:"detail,omitempty"`
 	Errors map[string][]string `json:"errors,omitempty"`
-	Holder *holder             `json:"busySignal,omitempty"` // with 423
-	// FailedCheck is the one of an activation (spec 5.3).
+	// Holder is set with 423.
+	Holder *holder `json:"busySignal,omitempty"`
+	// FailedCheck is the check that an activation failed (spec 5.3).
 	FailedCheck string `json:"failedCheck,omitempty"`
-	meant       bool   // whatever the status: the server refuses as it should, and is at no fault
+	// expected reports that the answer is not a fault of the server, although its status is 5xx.
+	expected bool
 }
 
-// holder is whose hold on a busy signal is in the way (spec 3.11).
+// holder is the holder of a busy signal (spec 3.11).
 type holder struct {
 	UserID *string `json:"userId"`
 }
@@ -41,7 +44,7 @@ func (p *problem) Error() string { return p.Title + ": " + p.Detail }
 
 const validationTitle = "One or more validation errors occurred."
 
-// invalid is the answer to faulty fields (spec 1.3).
+// invalid is the answer to invalid fields (spec 1.3).
 func invalid(faults map[string][]string) *problem {
 	return &problem{Status: http.StatusBadRequest, Title: validationTitle, Errors: faults}
 }
@@ -52,23 +55,37 @@ func methodNotAllowed(w http.ResponseWriter, m methods) error {
 	return &problem{Status: http.StatusMethodNotAllowed, Title: "Method not allowed", Detail: "This path takes " + strings.Join(allowed, ", ") + "."}
 }
 
-// row is an error of a package below with its answer.
-type row struct {
+// mapping is an error of another package with its answer.
+type mapping struct {
 	err    error
 	answer problem
 }
 
-// problems turn errors into answers, beside processProblems.
-var problems = []row{
-	{signing.ErrFinished, noRequest},
+// problems are the answers to errors. The first mapping whose error matches counts.
+var problems = []mapping{
+	{portal.ErrNotFound, processNotFound},
+	{portal.ErrViewer, isViewer},
+	{portal.ErrAnswered, hasAnswered},
+	{portal.ErrOtherPerson, otherPerson},
+	{portal.ErrCannotSign, cannotSign},
+	{portal.ErrNotWaiting, notWaiting},
+	{portal.ErrTurn, signatureInProgress},
+	{portal.ErrTooMany, tooManyStamps},
+	{portal.ErrNotDrawn, slotsUnknown},
+	{pades.ErrRect, tooManyStamps}, // the page lies outside the coordinates that a PDF may use
+	{portal.ErrPayment, paymentRequired},
+	{portal.ErrQuota, quotaExceeded},
+	{portal.ErrKeyInUse, keyInUse},
+	{portal.ErrKeyReused, keyReused},
+	{signing.ErrFinished, requestNotFound},
 	{signing.ErrKeyInUse, keyInUse},
 	{signing.ErrKeyReused, keyReused},
-	{signing.ErrFormat, *invalid(map[string][]string{"file.type": {"Only Pdf is to be had with this signingMethod: the phone makes the whole signature."}})},
-	{signing.ErrLevel, *invalid(map[string][]string{"advancedSignatureSettings.signatureLevel": {"Only B is to be had with this signingMethod: the phone makes the whole signature."}})},
-	{stamp.ErrNoRoom, noSlot},
+	{signing.ErrFormat, *invalid(map[string][]string{"file.type": {"Must be Pdf with this signingMethod, because the phone makes the whole signature."}})},
+	{signing.ErrLevel, *invalid(map[string][]string{"advancedSignatureSettings.signatureLevel": {"Must be B with this signingMethod, because the phone makes the whole signature."}})},
+	{stamp.ErrNoRoom, noFreeSlot},
 	{stamp.ErrNotDrawn, slotUnknown},
-	{stamp.ErrNoPage, noPage},
-	{pades.ErrPage, noPage},
+	{stamp.ErrNoPage, pageNotFound},
+	{pades.ErrPage, pageNotFound},
 	{stamp.ErrOverlap, overlap},
 	{ades.ErrForbidden, notAllowed},
 	{pades.ErrEncrypted, unreadable("The document is encrypted and does not open without a password or key.")},
@@ -78,28 +95,27 @@ var problems = []row{
 	{stamp.ErrImage, *invalid(map[string][]string{"signatureImage.imageB64": {imageFault}})},
 	{pades.ErrAppearance, *invalid(map[string][]string{"signatureImage.imageB64": {imageFault}})},
 	{stamp.ErrNotReady, notReady},
-	{busysignal.ErrNotFound, noSignal},
-	{sandbox.ErrNotFound, noUser},
+	{busysignal.ErrNotFound, busySignalNotFound},
+	{sandbox.ErrNotFound, sandboxUserNotFound},
 	{sandbox.ErrUserExists, userExists},
-	{delivery.ErrNotFound, noSubscription},
+	{delivery.ErrNotFound, subscriptionNotFound},
 	{delivery.ErrTooMany, tooManySubscriptions},
-	{delivery.ErrChanged, changedMeanwhile},
-	{delivery.ErrActivate, activateCall},
+	{delivery.ErrChanged, subscriptionChanged},
+	{delivery.ErrActivate, notActivatedByUpdate},
 	{delivery.ErrTooManyCalls, tooManyCalls},
-	{errTooSlow, *invalid(map[string][]string{"$": {"The body came too slowly, and the rest of it was not waited for."}})},
-	{errBrokenOff, *invalid(map[string][]string{"$": {"The body ended before it was whole."}})},
-	{jsonbody.ErrTooLarge, tooMuchBeside},
+	{errSlowBody, *invalid(map[string][]string{"$": {"The body arrived too slowly."}})},
+	{errIncompleteBody, *invalid(map[string][]string{"$": {"The body is incomplete."}})},
+	{jsonbody.ErrTooLarge, fieldsTooLarge},
 	{storage.ErrTooLarge, tooLarge},
 	{storage.ErrUnavailable, unavailable},
-	{storage.ErrFull, noRoomLeft},
+	{storage.ErrFull, storageFull},
 }
 
-// retryAfter is what problems tell clients to wait, in seconds (RFC 9110 10.2.3): until the store is
-// back, one of the activations is over that are in the way (spec 5.3), or a test person
-// has signed, which takes no longer.
-var retryAfter = map[string]string{unavailable.Title: "1", tooManyCalls.Title: "30", turnTaken.Title: "1"}
+// retryAfter is the Retry-After of problems in seconds, by title (RFC 9110 10.2.3): the time until the store may answer
+// again, until another activation has ended (spec 5.3), or until a sandbox user has signed.
+var retryAfter = map[string]string{unavailable.Title: "1", tooManyCalls.Title: "30", signatureInProgress.Title: "1"}
 
-// toProblem finds the answer to an error; false when there is none but 500.
+// toProblem returns the answer to an error. For an error that it does not know, it returns 500 and false.
 func toProblem(err error) (problem, bool) {
 	var p *problem
 	var syntax *jsonbody.SyntaxError
@@ -109,18 +125,18 @@ func toProblem(err error) (problem, bool) {
 	case errors.As(err, &p):
 		return *p, true
 	case errors.Is(err, account.ErrClosed), errors.Is(err, account.ErrNotFound): // the caller's account is being deleted
-		return badToken, true
+		return invalidToken, true
 	case errors.As(err, &maxBytes):
 		return tooLarge, true
 	case errors.As(err, &syntax):
 		return *invalid(map[string][]string{syntax.Path: {syntax.Message}}), true
 	case errors.As(err, &h):
-		return held(h.UserID), true
+		return busySignalHeld(h.UserID), true
 	}
 	if faults := invalidFields(err); faults != nil {
 		return *invalid(faults), true
 	}
-	for _, row := range slices.Concat(processProblems, problems) {
+	for _, row := range problems {
 		if errors.Is(err, row.err) {
 			return row.answer, true
 		}
@@ -128,15 +144,14 @@ func toProblem(err error) (problem, bool) {
 	return internalError, false
 }
 
-// serverFault says whether an answer tells that the server is at fault. A 502 tells that a webhook
-// endpoint is, which is its owner's.
+// serverFault reports whether a status means that the server is at fault. 502 means a fault of a webhook endpoint.
 func serverFault(status int) bool {
 	return status >= http.StatusInternalServerError && status != http.StatusBadGateway
 }
 
 // fail answers a request with an error.
 func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, errGone) {
+	if errors.Is(err, errClientGone) {
 		return
 	}
 	var oauth *oauthError
@@ -145,7 +160,7 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	p, known := toProblem(err)
-	if (!known || serverFault(p.Status) && !p.meant) && r.Context().Err() == nil && a.Failed != nil {
+	if (!known || serverFault(p.Status) && !p.expected) && r.Context().Err() == nil && a.Failed != nil {
 		a.Failed(r.Context(), err)
 	}
 	if seconds, waits := retryAfter[p.Title]; waits && w.Header().Get("Retry-After") == "" {
@@ -154,19 +169,19 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if p.Status == http.StatusUnauthorized && w.Header().Get("WWW-Authenticate") == "" {
 		challenge(w, `, error="invalid_token"`)
 	}
-	if p.Status == http.StatusRequestEntityTooLarge && r.ContentLength < 0 { // else at once: spec 1.6
+	if p.Status == http.StatusRequestEntityTooLarge && r.ContentLength < 0 { // a body of known length is refused at once (spec 1.6)
 		drain(r.Body)
 	}
 	p.Type = a.BaseURL + "/problems/" + slug(p.Title)
 	w.Header().Set("Content-Type", "application/problem+json")
-	linger := p.Status != http.StatusRequestEntityTooLarge && early(w, r)
-	_ = writeJSON(w, p.Status, p) // nobody is left to tell when this fails
-	if linger {
-		a.receive(w, r)
+	discard := p.Status != http.StatusRequestEntityTooLarge && prepareEarlyAnswer(w, r)
+	_ = writeJSON(w, p.Status, p) // if this fails, the client is gone
+	if discard {
+		a.discardBody(w, r)
 	}
 }
 
-// slug is a title as a path: "No free signature slot" is no-free-signature-slot.
+// slug returns a title as a path segment: "No free signature slot" is no-free-signature-slot.
 func slug(title string) string {
 	return strings.ReplaceAll(strings.ToLower(strings.Trim(title, ".")), " ", "-")
 }

@@ -1,17 +1,15 @@
 package httpapi
 
-import "slices"
-
-// MappedErrors are the errors of the tables that turn errors into answers.
+// MappedErrors returns the errors in the table of problems.
 func MappedErrors() (all []error) {
-	for _, row := range slices.Concat(processProblems, problems) {
+	for _, row := range problems {
 		all = append(all, row.err)
 	}
 	return all
 }
 
-// Routes returns the operations of an API, such as "GET /healthz", each with the scope that it takes: "none" where
-// it takes no token, and "any" where any token will do.
+// Routes returns the operations of an API, such as "GET /healthz", each with its scope: "none" if it takes no token,
+// and "any" if it accepts any token.
 func Routes(c Config) map[string]string {
 	all := make(map[string]string)
 	for _, o := range (&api{Config: c}).operations() {
@@ -27,7 +25,7 @@ func Routes(c Config) map[string]string {
 	return all
 }
 
-// Explanations returns what the pages of problems say, by title.
+// Explanations returns the texts of the problem pages by title.
 func Explanations() map[string]string {
 	all := make(map[string]string)
 	for _, e := range explanations {

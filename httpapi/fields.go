@@ -6,16 +6,49 @@ import (
 	"strings"
 
 	"github.com/innsigli/innsigli/httpapi/internal/jsonbody"
+	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// idInPath is an ID of the path, in the case that IDs have.
+// Limits of fields in the specification, in characters unless said otherwise. The OpenAPI document states them too.
+const (
+	maxFileName     = 256
+	maxKennitala    = 10 // without the hyphens for a signer, with them for a sandbox user
+	maxPhone        = 16
+	maxSignerText   = 64 // signer.country, city and reason
+	maxUserID       = 512
+	maxFullName     = 64
+	maxDelaySeconds = 300
+	minZoom         = 1 // percent
+	maxZoom         = 1000
+	maxKey          = 255 // of an Idempotency-Key
+)
+
+// maxSide is the longest side of a stamp in points, which is that of the largest page that viewers show (ISO 32000-1
+// annex C.2). A stamp with a side shorter than minSide would be invisible.
+const minSide, maxSide = 1, 14400
+
+// The values of enumerated fields (spec 3.2 and 6.1).
+var (
+	cornerNames      = []string{"TopLeft", "TopRight", "BottomLeft", "BottomRight"}
+	formatNames      = []string{"Pdf", "Xml"}
+	methodNames      = []string{string(idp.App), string(idp.SIM)}
+	levelNames       = []string{"B", "T", "Lt", "Lta"}
+	packagingNames   = []string{"Enveloped", "Enveloping", "InternallyDetached"}
+	positioningNames = []string{"Manual", "Auto"}
+	imageNames       = []string{string(stamp.PNG), string(stamp.JPEG)}
+	scalingNames     = []string{string(stamp.Stretch), string(stamp.ZoomAndCenter), string(stamp.Center)}
+	actionNames      = []string{string(sandbox.Success), string(sandbox.Cancel)}
+)
+
+// idInPath returns an ID from the path in lower case, as IDs are stored.
 func idInPath(r *http.Request, name string) string { return strings.ToLower(r.PathValue(name)) }
 
-// addFaults adds what a service has against the values of a body to what is wrong with the body
-// itself, so that all is in one answer. A field that is faulty already has not reached the service,
-// nor has what is in it.
+// addFaults adds the invalid fields that a service reported to the faults of the body, so that one answer names all of
+// them. It leaves out fields that are faulty already, or lie in one: the service did not get their values.
 func addFaults(body *jsonbody.Object, refused error) {
 	known := body.Errors()
 	for field, messages := range invalidFields(refused) {
@@ -25,7 +58,7 @@ func addFaults(body *jsonbody.Object, refused error) {
 	}
 }
 
-// within says whether a path is one of those given, or leads into one of them.
+// within reports whether a path is one of paths, or lies in one of them.
 func within(paths map[string][]string, path string) bool {
 	for outer := range paths {
 		if rest, ok := strings.CutPrefix(path, outer); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
@@ -35,8 +68,8 @@ func within(paths map[string][]string, path string) bool {
 	return false
 }
 
-// invalidFields are the fields that a refusal of a service's is about, with what it has against
-// them; nil when it is about none.
+// invalidFields returns the invalid fields that an error of a service names, with messages. It returns nil for any
+// other error.
 func invalidFields(err error) map[string][]string {
 	var hook *delivery.InvalidError
 	var draft *portal.InvalidError

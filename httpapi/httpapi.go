@@ -1,7 +1,5 @@
-// Package httpapi is the wire: JSON in, JSON out, over the standard library's
-// mux. A handler decodes, calls one method, encodes; every rule lives in the
-// package it calls, and errors are turned into answers here alone (spec 1
-// and 2).
+// Package httpapi serves the API over HTTP, in JSON. A handler decodes the request, calls one method of a service, and
+// encodes the answer. The rules are in the services; this package maps their errors to answers (spec 1 and 2).
 //
 //	handler := httpapi.New(httpapi.Config{
 //		BaseURL:  "https://sign.example",
@@ -12,8 +10,8 @@
 //		Portal:   processes,
 //	})
 //
-// Documents go through as streams: Base64 is decoded into storage while the body
-// arrives, and encoded from storage while the answer leaves.
+// Documents are streamed: the server decodes Base64 into storage while the body arrives, and encodes from storage while
+// it sends the answer.
 package httpapi
 
 import (
@@ -33,19 +31,19 @@ import (
 	"github.com/innsigli/innsigli/signing"
 )
 
-// Accounts knows who calls; *account.Service is one.
+// Accounts issues and checks access tokens. *account.Service implements it.
 type Accounts interface {
 	Issue(ctx context.Context, clientID, secret string, scopes []string) (account.Token, error)
 	Revoke(ctx context.Context, clientID, secret, token string) error
 	Authenticate(ctx context.Context, bearer string) (account.Caller, error)
 }
 
-// BusySignals makes busy signals; *busysignal.Service is one.
+// BusySignals creates busy signals. *busysignal.Service implements it.
 type BusySignals interface {
 	Create(ctx context.Context, account string) (id string, err error)
 }
 
-// Signing runs signing requests; *signing.Service is one.
+// Signing runs signing requests. *signing.Service implements it.
 type Signing interface {
 	Upload(ctx context.Context, r io.Reader, limit int64) (document string, err error)
 	Discard(ctx context.Context, document string) error
@@ -53,16 +51,17 @@ type Signing interface {
 	Poll(ctx context.Context, account, id string, answer func(signing.Answer) error) error
 }
 
-// SandboxUsers keeps test users; *sandbox.Sandbox is one.
+// SandboxUsers manages sandbox users. *sandbox.Sandbox implements it.
 type SandboxUsers interface {
 	Create(ctx context.Context, account string, p sandbox.Profile) (sandbox.User, error)
 	Update(ctx context.Context, account, id string, p sandbox.Profile) error
 	Users(ctx context.Context, account string) ([]sandbox.User, error)
 }
 
-// Authority answers for an authority that certifies test people, in DER; *sandbox.Sandbox
-// is one. Every request gets an answer, also one that cannot be read.
-type Authority interface {
+// TestCA is the certification authority of sandbox users: it answers with timestamps, OCSP responses, CRLs and
+// certificates, in DER. Timestamp and OCSP answer unreadable requests with an error of the protocol. *sandbox.Sandbox
+// implements it.
+type TestCA interface {
 	RootPEM() []byte
 	Timestamp(request []byte) (response []byte)
 	OCSP(request []byte) (response []byte)
@@ -71,24 +70,24 @@ type Authority interface {
 	Issuers() ([]byte, error)
 }
 
-// Notifier reads what the identity provider sends when it has news: which conversation it
-// is about, and whether the sender knows that one's secret; an [idp.Notifier] is one.
+// Notifier reads a notification of the identity provider. key identifies the conversation that the notification is
+// about, and authentic reports whether the sender knows the secret of that conversation. An [idp.Notifier] implements
+// it.
 type Notifier interface {
 	Notification(r *http.Request) (key string, authentic func(idp.State) bool, err error)
 }
 
-// News is told of a conversation of which there is news. signing.ErrFinished: there is no
-// such conversation, or the news is not authentic. *signing.Service is one.
-type News interface {
+// Notifications receives notifications of the identity provider. Notified returns signing.ErrFinished if there is no
+// such conversation, or the notification is not authentic. *signing.Service implements it.
+type Notifications interface {
 	Notified(ctx context.Context, key string, authentic func(idp.State) bool) error
 }
 
-// Config says what the API is made of. What is nil serves nothing: its paths do not exist, and are answered 404.
+// Config configures the API. The paths of a service that is nil do not exist: the answer is 404.
 type Config struct {
-	// BaseURL is the address that the API is reached at, without a slash at the
-	// end.
+	// BaseURL is the URL of the API, without a slash at the end.
 	BaseURL string
-	// Accounts knows the callers. Without it there are no paths that need a token.
+	// Accounts authenticates callers. If nil, paths that need a token do not exist.
 	Accounts Accounts
 	Signals  BusySignals
 	Signing  Signing
@@ -96,48 +95,44 @@ type Config struct {
 	Portal   Portal
 	// Sandbox is nil in production.
 	Sandbox SandboxUsers
-	// Authority is nil where people have certificates of others.
-	Authority Authority
-	// Notifier and News are nil unless the identity provider tells its news, at
-	// [NotificationPath].
-	Notifier Notifier
-	News     News
+	// TestCA is nil if signers have certificates of another authority.
+	TestCA TestCA
+	// Notifier and Notifications are nil unless the identity provider sends notifications to [NotificationPath].
+	Notifier      Notifier
+	Notifications Notifications
 	// MaxBody is the longest request body in bytes; 0 is 30 MiB.
 	MaxBody int64
-	// Limits are what callers share.
+	// Limits limit rates and bytes in flight.
 	Limits Limits
-	// Address is where a request comes from; nil: from the other end of its connection. Not valid: no limit
-	// by address applies to it.
+	// Address returns the address of the client that sent a request. If nil, it is the other end of the connection. No
+	// limit by address applies to a request whose address is not valid.
 	Address func(*http.Request) netip.Addr
-	// Ready says whether the server can work: storage answers, in a schema that the
-	// server knows, and pages can be drawn. It is to keep to its context, which ends after two seconds. nil:
-	// always.
+	// Ready returns an error if the server cannot work, such as when the store does not answer. It must respect its
+	// context, which ends after two seconds. If nil, the server is always ready.
 	Ready func(context.Context) error
-	// Failed is called with errors that are the server's fault: those answered 500,
-	// 503 and 507, but for want of room in [Limits], and those that come after or beside an answer. nil:
-	// nobody is told.
+	// Failed, unless nil, is called with errors that are the server's fault: those answered 500, 503 and 507, except
+	// for an exhausted budget of [Limits], and errors that arise after an answer or beside it.
 	Failed func(context.Context, error)
-	// Reference is the page at /reference, and the files below it, on which people read and try the API;
-	// nil: there is none.
+	// Reference serves /reference and the files below it, with a page to read and try the API. If nil, they do not exist.
 	Reference http.Handler
-	// Wrap puts something around what serves a path, such as a measurement: pattern is the path with
-	// the names of its parts in braces, and "/" for all paths that do not exist. nil: nothing.
+	// Wrap, unless nil, wraps the handler of each path, for example to measure it. pattern is the path with the names
+	// of its parameters in braces, or "/" for all paths that do not exist.
 	Wrap func(pattern string, h http.Handler) http.Handler
 }
 
 const (
 	defaultMaxBody = 30 << 20
-	maxSmallBody   = 1 << 20         // of requests that carry no document
-	readyTime      = 2 * time.Second // a probe waits no longer
+	maxSmallBody   = 1 << 20         // bytes of a body without a document
+	readyTimeout   = 2 * time.Second // of a probe
 )
 
-// api is the configuration with its handlers.
+// api has the handlers.
 type api struct {
 	Config
 	rates
-	rooms
-	images    chan struct{}      // one image is read at a time, and one drawn (package signing): that takes memory for all its pixels
-	published func() publication // made when it is first asked for
+	budgets
+	images    chan struct{}      // holds an element while an image is read: one at a time, because its pixels take much memory
+	published func() publication // is created at the first call
 }
 
 // New returns the API's handler.
@@ -146,53 +141,52 @@ func New(c Config) http.Handler {
 		c.MaxBody = defaultMaxBody
 	}
 	if c.Address == nil {
-		c.Address = peer
+		c.Address = remoteAddress
 	}
-	a := &api{Config: c, rates: newRates(c.Limits), rooms: newRooms(c.Limits), images: make(chan struct{}, 1)}
+	a := &api{Config: c, rates: newRates(c.Limits), budgets: newBudgets(c.Limits), images: make(chan struct{}, 1)}
 	mux := http.NewServeMux()
 	routes := a.routes(a.operations())
 	a.published = sync.OnceValue(func() publication { return a.publish(routes) })
 	handlers := make(map[string]http.Handler, len(routes))
 	for path, methods := range routes {
-		handlers[path] = a.wrapped(path, methods.ServeHTTP)
+		handlers[path] = a.wrap(path, a.serve(methods.serve))
 		mux.Handle(path, handlers[path])
 	}
 	if a.Reference != nil {
 		for _, path := range []string{"/reference", "/reference/"} {
-			mux.Handle(path, a.around(path, a.Reference))
+			mux.Handle(path, a.wrap(path, a.Reference))
 		}
 	}
-	nothing := a.wrapped("/", func(http.ResponseWriter, *http.Request) error { return notFound("Path") })
-	mux.Handle("/", nothing)
+	absent := a.wrap("/", a.serve(func(http.ResponseWriter, *http.Request) error { return &pathNotFound }))
+	mux.Handle("/", absent)
 	inserted := a.insertedMetadataPath()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case a.Authority != nil && strings.HasPrefix(r.URL.Path, ocspPath):
-			handlers[ocspInPath].ServeHTTP(w, r) // before the mux cleans the path
+		case a.TestCA != nil && strings.HasPrefix(r.URL.Path, ocspPath):
+			handlers[ocspInPath].ServeHTTP(w, r) // the mux would clean the path
 		case a.Accounts != nil && inserted != "" && r.URL.Path == inserted:
 			handlers[metadataPath].ServeHTTP(w, r)
-		case !clean(r.URL.Path):
-			nothing.ServeHTTP(w, r)
+		case !isClean(r.URL.Path):
+			absent.ServeHTTP(w, r)
 		default:
 			mux.ServeHTTP(w, r)
 		}
 	})
 }
 
-// clean says whether a path is in its shortest form. Others are none of the API's;
-// the mux would redirect them, with an answer that is not the API's either.
-func clean(p string) bool {
+// isClean reports whether a path is in its shortest form. Other paths do not exist; the mux would redirect them, with an
+// answer that is not in the API's format.
+func isClean(p string) bool {
 	return !strings.Contains(p, "//") && path.Clean(p) == strings.TrimSuffix(p, "/")
 }
 
-// handler answers a request. An error is answered by the table in errors.go; it
-// is returned only while nothing has been written.
+// handler answers a request, or returns an error before it has written anything. serve answers the error.
 type handler func(w http.ResponseWriter, r *http.Request) error
 
 // methods are the handlers of a path.
 type methods map[string]handler
 
-func (m methods) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
+func (m methods) serve(w http.ResponseWriter, r *http.Request) error {
 	h, ok := m[r.Method]
 	if !ok {
 		return methodNotAllowed(w, m)
@@ -200,17 +194,15 @@ func (m methods) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 	return h(w, r)
 }
 
-// wrapped makes the http.Handler of a path, with what the configuration puts around it.
-func (a *api) wrapped(pattern string, h handler) http.Handler { return a.around(pattern, a.serve(h)) }
-
-func (a *api) around(pattern string, h http.Handler) http.Handler {
+// wrap applies Config.Wrap.
+func (a *api) wrap(pattern string, h http.Handler) http.Handler {
 	if a.Wrap == nil {
 		return h
 	}
 	return a.Wrap(pattern, h)
 }
 
-// serve makes an http.Handler of a handler.
+// serve returns the http.Handler of a handler.
 func (a *api) serve(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store") // spec 1.6
@@ -227,7 +219,7 @@ func (a *api) alive(w http.ResponseWriter, _ *http.Request) error {
 
 func (a *api) ready(w http.ResponseWriter, r *http.Request) error {
 	if a.Ready != nil {
-		ctx, cancel := context.WithTimeout(r.Context(), readyTime)
+		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 		defer cancel()
 		if err := a.Ready(ctx); err != nil {
 			return fmt.Errorf("not ready: %w: %w", &unavailable, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/innsigli/innsigli/account"
 )
 
-// startWithKey starts with an Idempotency-Key.
+// startWithKey sends a start with an Idempotency-Key.
 func (c *client) startWithKey(key string, body any) answer {
 	c.Helper()
 	r := c.request(http.MethodPost, "/api/v1/signing", body)
@@ -24,30 +24,37 @@ func (c *client) wantSame(first, again answer) {
 	diff(c.T, "body", string(first.body), string(again.body))
 }
 
-// spec 1.8: for 24 hours the same key and body give the same answer, also
-// when the request has finished or was cleared meanwhile.
+// spec 1.8: for 24 hours the same key and body get the same answer, also after the request has finished.
 func TestSameKeyAndBody(t *testing.T) {
 	t.Parallel()
-	for _, method := range methods {
-		t.Run(method, func(t *testing.T) {
+	for name, test := range map[string]struct {
+		body      fields
+		documents int // with the image
+	}{
+		"PDF IdpApp": {startBody(idpApp), 1}, "PDF IdpSim": {startBody(idpSim), 1},
+		"XML IdpApp":            {xmlBody(idpApp, []byte(order)).with(fields{packing: "Enveloping", level: "Lta"}), 1},
+		"PDF IdpSim with image": {startBody(idpSim).with(manual).with(ofImage(jpegPicture(t), "Jpeg")), 2},
+	} {
+		t.Run(name, func(t *testing.T) {
 			bubble(t, wiring{}, func(t *testing.T, s *server) {
 				c := s.signer(t)
 				c.user(person)
-				first := c.startWithKey("the contract", startBody(method))
+				first := c.startWithKey("the contract", test.body)
+				again := func() { t.Helper(); c.wantSame(first, c.startWithKey("the contract", test.body)) }
 				id := c.member(first, "pollingId")
-				c.wantSame(first, c.startWithKey("the contract", startBody(method)))
-				c.wantDocuments(1)
+				again()
+				c.wantDocuments(test.documents)
 				time.Sleep(5 * time.Second)
-				c.wantSame(first, c.startWithKey("the contract", startBody(method)))
-				if method == idpApp {
+				again()
+				if test.body["signer.signingMethod"] == idpApp {
 					c.wantFailure(c.poll(id), pending)
-					c.wantSame(first, c.startWithKey("the contract", startBody(method)))
+					again()
 				}
 				c.signature(c.signed(c.poll(id)))
-				c.wantSame(first, c.startWithKey("the contract", startBody(method)))
+				again()
 				time.Sleep(24*time.Hour - time.Minute)
 				c.login()
-				c.wantSame(first, c.startWithKey("the contract", startBody(method)))
+				again()
 				c.wantFinished(id)
 				c.wantDocuments(0)
 			})
@@ -55,21 +62,7 @@ func TestSameKeyAndBody(t *testing.T) {
 	}
 }
 
-// spec 1.8 and 3.6: clearing what was abandoned does not free the key.
-func TestKeyOfAnAbandonedRequest(t *testing.T) {
-	t.Parallel()
-	bubble(t, wiring{}, func(t *testing.T, s *server) {
-		c := s.signer(t)
-		c.user(person)
-		first := c.startWithKey("the contract", startBody(idpApp))
-		time.Sleep(16 * time.Minute)
-		c.wantSame(first, c.startWithKey("the contract", startBody(idpApp)))
-		c.wantFinished(c.member(first, "pollingId"))
-		c.wantDocuments(0)
-	})
-}
-
-// spec 1.8: the answer that is given again may be a refusal.
+// spec 1.8: a refusal is repeated as well.
 func TestSameKeyAndBodyOfARefusedStart(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -101,7 +94,7 @@ func TestSameKeyAndAnotherBody(t *testing.T) {
 	c.wantSame(first, c.startWithKey("the contract", startBody(idpApp)))
 }
 
-// spec 1.8: starts that created no work keep no key.
+// spec 1.8: a start that created no request does not store its key.
 func TestKeyOfAStartThatCreatedNothing(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -114,50 +107,39 @@ func TestKeyOfAStartThatCreatedNothing(t *testing.T) {
 	c.member(c.startWithKey("the contract", body), "pollingId")
 }
 
-// Keys belong to a client: another one, of the same account too, knows nothing of
-// them.
-func TestKeysBelongToAClient(t *testing.T) {
-	t.Parallel()
-	s := start(t, wiring{})
-	c, other := s.signer(t), s.signer(t)
-	c.user(person)
-	other.user(person)
-	ids := map[string]bool{}
-	for _, c := range []*client{c, c.colleague(account.ScopeSignatures), other} {
-		ids[c.member(c.startWithKey("the contract", startBody(idpApp)), "pollingId")] = true
-	}
-	diff(t, "number of requests", 3, len(ids))
-	c.wantDocuments(3)
-}
-
-// spec 1.8: of starts at once with one key, one creates work. The others
-// get its answer, or 409 while it is still running.
+// spec 1.8: of concurrent starts with one key, one creates a request. The others get its answer, or 409 while it is
+// running.
 func TestStartsAtOnceWithOneKey(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
-	for range 5 {
-		key := strings.Repeat("k", len(c.documents.made)+1)
-		before := len(c.documents.left(t))
+	c.wantOneAtOnce("/api/v1/signing", startBody(idpApp), http.StatusOK, "pollingId")
+}
+
+// wantOneAtOnce checks that one of several concurrent POSTs with one key creates something, which a member of its
+// answer names. The others get the same answer, or 409.
+func (c *client) wantOneAtOnce(path string, body fields, status int, member string) {
+	c.Helper()
+	for i, key := range []string{"one", "two", "three"} {
 		answers := c.atOnce(6, func() *http.Request {
-			r := c.request(http.MethodPost, "/api/v1/signing", startBody(idpApp))
+			r := c.request(http.MethodPost, path, body)
 			r.Header.Set("Idempotency-Key", key)
 			return r
 		})
-		ids := map[string]bool{}
+		ids := map[any]bool{}
 		for _, a := range answers {
 			if a.status == http.StatusConflict {
 				c.wantProblem(a, http.StatusConflict, "Request is still running")
 				continue
 			}
-			ids[c.member(a, "pollingId")] = true
+			ids[c.process(status, a)[member]] = true
 		}
-		diff(t, "number of requests", 1, len(ids))
-		c.wantDocuments(before + 1)
+		diff(c.T, "number that was created", 1, len(ids))
+		c.wantDocuments(i + 1)
 	}
 }
 
-// The key is a text of printable ASCII, in quotes or bare.
+// A key is a string of printable ASCII characters, quoted or bare.
 func TestFormOfAKey(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -182,4 +164,72 @@ func TestFormOfAKey(t *testing.T) {
 	r.Header["Idempotency-Key"] = []string{"one", "two"}
 	c.wantInvalid(c.send(r), "Idempotency-Key")
 	c.wantDocuments(2)
+}
+
+// createWithKey creates a process with an Idempotency-Key.
+func (c *client) createWithKey(key string, body any) answer {
+	c.Helper()
+	r := c.request(http.MethodPost, processes, body)
+	r.Header.Set("Idempotency-Key", key)
+	return c.send(r)
+}
+
+// spec 1.8: the same key and body get the same process, and another body 422. A repetition whose process was deleted
+// is 404.
+func TestProcessWithAKey(t *testing.T) {
+	t.Parallel()
+	c := start(t, empty).sender(t)
+	user := c.user(person)
+	first := c.createWithKey("the contract", draft)
+	made := c.process(http.StatusCreated, first)
+	again := c.createWithKey(`"the contract"`, draft)
+	c.wantSame(first, again)
+	diff(t, "Location", first.header.Get("Location"), again.header.Get("Location"))
+	for name, change := range map[string]fields{
+		"another document": {"file.contentBase64": append(page[:len(page):len(page)], '\n')},
+		"another field":    {"signatureLocation": "TopRight"},
+		"a member more":    {"ignored": true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.in(t).wantProblem(c.in(t).createWithKey("the contract", draft.with(change)), http.StatusUnprocessableEntity, "Idempotency key was used")
+		})
+	}
+	c.wantDocuments(1)
+	c.signedAs(made, 0, user, "Completed")
+	diff(t, "the process as it is", made, c.process(http.StatusCreated, c.createWithKey("the contract", draft)))
+	c.want(c.call(http.MethodDelete, pathOf(made), nil), http.StatusNoContent, nil)
+	c.wantProblem(c.createWithKey("the contract", draft), http.StatusNotFound, "Not found")
+	c.wantProblem(c.createWithKey("the contract", draft.with(fields{"ignored": true})), http.StatusUnprocessableEntity, "Idempotency key was used")
+	c.wantNothingStored()
+}
+
+// A key belongs to a client and a call: starts of signing requests have their own.
+func TestKeysOfProcessesBelongToAClient(t *testing.T) {
+	t.Parallel()
+	s := start(t, empty)
+	c := s.client(t, account.Scopes()...)
+	c.user(person)
+	c.startWithKey("the contract", startBody(idpApp))
+	ids := map[any]bool{}
+	for _, c := range []*client{c, c.colleague(account.ScopePortalWrite), s.sender(t)} {
+		ids[c.process(http.StatusCreated, c.createWithKey("the contract", draft))["signingProcessId"]] = true
+	}
+	diff(t, "number of processes", 3, len(ids))
+}
+
+// spec 1.8: the same for processes.
+func TestProcessesAtOnceWithOneKey(t *testing.T) {
+	t.Parallel()
+	start(t, empty).sender(t).wantOneAtOnce(processes, draft, http.StatusCreated, "signingProcessId")
+}
+
+// Invalid keys are refused. A creation that was refused for its fields does not store its key.
+func TestFormOfAProcessKey(t *testing.T) {
+	t.Parallel()
+	c := start(t, empty).sender(t)
+	c.wantInvalid(c.createWithKey("", draft), "Idempotency-Key")
+	c.wantInvalid(c.createWithKey("samningur þinn", draft), "Idempotency-Key")
+	c.wantInvalid(c.createWithKey("the contract", of(reader)), "participants")
+	c.wantNothingStored()
+	c.process(http.StatusCreated, c.createWithKey("the contract", draft))
 }

@@ -27,7 +27,7 @@ var (
 // placeholderURL stands for the base URL of the server in the description.
 const placeholderURL = "https://sign.example"
 
-const documentPath = "/openapi.json"
+const openAPIPath = "/openapi.json"
 
 // publication is the OpenAPI document as it is sent, with its entity tag.
 type publication struct {
@@ -43,7 +43,7 @@ func (a *api) publish(routes map[string]methods) publication {
 	switch {
 	case a.Sandbox != nil:
 		document = sandboxOpenAPI
-	case a.Authority != nil: // production with simulated people
+	case a.TestCA != nil: // production with simulated people
 		document = trialOpenAPI
 	}
 	document, err := onlyServed(document, routes)
@@ -114,15 +114,15 @@ func (a *api) openAPI(w http.ResponseWriter, r *http.Request) error {
 		return published.err
 	}
 	w.Header().Set("ETag", published.tag)
-	if known(r.Header.Values("If-None-Match"), published.tag) {
+	if matchesETag(r.Header.Values("If-None-Match"), published.tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
 	return writeBytes(w, jsonType, published.document)
 }
 
-// known reports whether lists of entity tags contain one, by weak comparison.
-func known(lists []string, tag string) bool {
+// matchesETag reports whether lists of entity tags contain one, by weak comparison.
+func matchesETag(lists []string, tag string) bool {
 	for one := range strings.SplitSeq(strings.Join(lists, ","), ",") {
 		if one = strings.TrimSpace(one); one == "*" || strings.TrimPrefix(one, "W/") == tag {
 			return true

@@ -5,17 +5,24 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/httpapi"
+	"github.com/innsigli/innsigli/idp/audkenni"
 	openapitest "github.com/innsigli/innsigli/internal/test/openapi"
+	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// openAPI is as much of the document as tests look at.
+// openAPI is the part of the document that the tests read.
 type openAPI struct {
 	OpenAPI string
 	Servers []struct{ URL string }
@@ -52,8 +59,8 @@ func documentOf(t *testing.T, s *server) (d openAPI, text []byte) {
 	return d, a.body
 }
 
-// The document of each environment says where it is, has everything of each operation that people and
-// generators of clients need, and examples that are what its schemas say.
+// TestDocument checks that the document of each environment names the server, describes each operation, and has
+// examples that match its schemas.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	for name, production := range map[string]bool{"sandbox": false, "production": true} {
@@ -97,8 +104,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// Production has no sandbox paths, and its document does not tell of them; all others are the same
-// (spec 7.1).
+// The document of production has no sandbox paths, and all others (spec 7.1).
 func TestDocumentOfProduction(t *testing.T) {
 	t.Parallel()
 	sandbox, _ := documentOf(t, start(t, wiring{}))
@@ -129,7 +135,7 @@ func TestDocumentOfProduction(t *testing.T) {
 	}, missing)
 }
 
-// A client that has the document is told so (RFC 9110 13.1.2).
+// A client that has the document gets 304 (RFC 9110 13.1.2).
 func TestDocumentThatIsKnown(t *testing.T) {
 	t.Parallel()
 	c := &client{T: t, server: start(t, wiring{})}
@@ -147,10 +153,10 @@ func TestDocumentThatIsKnown(t *testing.T) {
 	}
 }
 
-// The examples of requests work against the sandbox: users first, who then sign.
+// The examples of requests work in the sandbox.
 func TestExamplesWork(t *testing.T) {
 	t.Parallel()
-	s := start(t, wiring{renderer: blank{}})
+	s := start(t, wiring{renderer: blankRenderer{}})
 	c := s.client(t, "api/signatures", "portal/read", "portal/write")
 	d, _ := documentOf(t, s)
 	examples := func(path, method string) map[string]struct{ Value any } {
@@ -187,11 +193,11 @@ func TestExamplesWork(t *testing.T) {
 	}
 }
 
-// Each operation that is served is described, with the scope that it takes, and each that is described is served.
+// Each operation that is served is described with its scope, and each that is described is served.
 func TestDescribedOperations(t *testing.T) {
 	t.Parallel()
 	trial := allParts(false)
-	trial.Authority = (*sandbox.Sandbox)(nil)
+	trial.TestCA = (*sandbox.Sandbox)(nil)
 	for name, c := range map[string]httpapi.Config{"sandbox": allParts(true), "production": allParts(false), "trial": trial} {
 		answer := httptest.NewRecorder()
 		httpapi.New(c).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/openapi.json", nil))
@@ -213,7 +219,7 @@ func TestDescribedOperations(t *testing.T) {
 	}
 }
 
-// What the document says of a problem is what its page says.
+// The document explains each problem with the text of its page.
 func TestDescribedProblems(t *testing.T) {
 	t.Parallel()
 	d, _ := documentOf(t, start(t, wiring{}))
@@ -240,4 +246,90 @@ func TestDescribedProblems(t *testing.T) {
 			t.Errorf("the document says nothing of %q", title)
 		}
 	}
+}
+
+// allParts returns a configuration with all services of an environment, which must not be called.
+func allParts(isSandbox bool) httpapi.Config {
+	c := httpapi.Config{
+		BaseURL: "https://sign.example/innsigli", Accounts: (*account.Service)(nil), Signals: (*busysignal.Service)(nil), Signing: (*signing.Service)(nil),
+		Webhooks: (*delivery.Service)(nil), Portal: (*portal.Service)(nil),
+	}
+	if isSandbox {
+		c.Sandbox, c.TestCA = (*sandbox.Sandbox)(nil), (*sandbox.Sandbox)(nil)
+	} else {
+		c.Notifier, c.Notifications = (*audkenni.Provider)(nil), (*signing.Service)(nil)
+	}
+	return c
+}
+
+// The paths of a service that is nil are answered 404, other paths are not, and nothing panics.
+func TestPartsThatAreNil(t *testing.T) {
+	parts := map[string]string{ // the paths that begin so are of a part
+		"Signals": "/api/v1/signing/busy-signal", "Signing": "/api/v1/signing", "Webhooks": "/api/v1/portal/webhooks", "Portal": "/api/v1/portal/signing-processes",
+		"Sandbox": "/api/v1/sandbox", "TestCA": "/tsa", "Notifier": httpapi.NotificationPath, "Notifications": httpapi.NotificationPath, "Accounts": "/api/v1",
+	}
+	fields := reflect.TypeFor[httpapi.Config]()
+	for i := range fields.NumField() {
+		name := fields.Field(i).Name
+		if fields.Field(i).Type.Kind() != reflect.Interface {
+			continue
+		}
+		prefix := parts[name]
+		if prefix == "" && name != "Reference" {
+			t.Errorf("the test does not know %s", name)
+			continue
+		}
+		whole := allParts(name != "Notifier" && name != "Notifications")
+		paths := publishedPaths(t, httpapi.New(whole))
+		without := whole
+		reflect.ValueOf(&without).Elem().Field(i).SetZero()
+		h := httpapi.New(without)
+		left, gone := publishedPaths(t, h), 0
+		for path := range paths {
+			of := prefix != "" && strings.HasPrefix(path, prefix) && (name != "Signing" || path != parts["Signals"])
+			if left[path] {
+				if of {
+					t.Errorf("without %s: %s exists", name, path)
+				}
+				continue
+			}
+			gone++
+			if path == parts["Signals"] && name == "Signals" { // which is then one of a request to poll for
+				continue
+			}
+			for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
+				answer := httptest.NewRecorder()
+				h.ServeHTTP(answer, httptest.NewRequest(method, strings.NewReplacer("{", "", "}", "").Replace(path), strings.NewReader("{}")))
+				if answer.Code != http.StatusNotFound {
+					t.Errorf("without %s: %s %s: %d", name, method, path, answer.Code)
+				}
+			}
+		}
+		if gone == 0 && prefix != "" {
+			t.Errorf("without %s nothing is missing", name)
+		}
+	}
+	for _, path := range []string{"/api/v1/portal/webhooks", "/.well-known/webhook-key.pub", "/.well-known/oauth-authorization-server/innsigli", "/ocsp/AA"} {
+		answer := httptest.NewRecorder()
+		httpapi.New(httpapi.Config{BaseURL: "https://sign.example/innsigli"}).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
+		if answer.Code != http.StatusNotFound {
+			t.Errorf("with nothing: %s: %d", path, answer.Code)
+		}
+	}
+}
+
+// publishedPaths returns the paths in the document of an API.
+func publishedPaths(t *testing.T, h http.Handler) map[string]bool {
+	t.Helper()
+	answer := httptest.NewRecorder()
+	h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/openapi.json", nil))
+	var d struct{ Paths map[string]any }
+	if err := json.Unmarshal(answer.Body.Bytes(), &d); err != nil {
+		t.Fatal(err)
+	}
+	all := make(map[string]bool)
+	for path := range d.Paths {
+		all[path] = true
+	}
+	return all
 }

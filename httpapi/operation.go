@@ -7,7 +7,7 @@ import (
 	"github.com/innsigli/innsigli/account"
 )
 
-// The paths that more than one place of the package names.
+// Paths that the package uses more than once.
 const (
 	tokenPath     = "/api/v1/auth/token"
 	revokePath    = "/api/v1/auth/revoke"
@@ -26,14 +26,13 @@ type operation struct {
 	method, path string
 	// open serves anyone; call serves callers with a valid token. Exactly one of them is set.
 	open handler
-	call func(http.ResponseWriter, *http.Request, account.Caller) error
-	// scope is what the token of a call has to grant. If it is empty, any token will do.
+	call callHandler
+	// scope is the scope that the token of a call must grant. If it is empty, any token is accepted.
 	scope string
-	// document reports whether the request has a document in its body, which is streamed and has its own bound on
-	// memory. ownPace exempts the operation from rate limits.
-	document, ownPace bool
-	// once reports whether a GET delivers something that cannot be had again, so that HEAD, which would lose it, is
-	// not served.
+	// document reports whether the request has a document in its body, which is streamed and has its own byte budget.
+	// unlimited exempts the operation from rate limits.
+	document, unlimited bool
+	// once reports whether a GET delivers something only once. HEAD would lose it, and is not served.
 	once bool
 }
 
@@ -41,8 +40,8 @@ type operation struct {
 func (a *api) operations() (all []operation) {
 	if a.Accounts != nil {
 		all = append(all,
-			operation{method: "POST", path: tokenPath, open: a.fromStrangers(a.token)},
-			operation{method: "POST", path: revokePath, open: a.fromStrangers(a.revoke)},
+			operation{method: "POST", path: tokenPath, open: a.limitAddress(a.token)},
+			operation{method: "POST", path: revokePath, open: a.limitAddress(a.revoke)},
 			operation{method: "GET", path: metadataPath, open: a.metadata},
 		)
 	}
@@ -52,7 +51,7 @@ func (a *api) operations() (all []operation) {
 	if a.Signing != nil {
 		all = append(all,
 			operation{method: "POST", path: signingPath, scope: account.ScopeSignatures, call: a.startSigning, document: true},
-			operation{method: "GET", path: signingPath + "/{pollingId}", scope: account.ScopeSignatures, call: a.pollSigning, ownPace: true, once: true},
+			operation{method: "GET", path: signingPath + "/{pollingId}", scope: account.ScopeSignatures, call: a.pollSigning, unlimited: true, once: true},
 		)
 	}
 	if a.Portal != nil {
@@ -89,27 +88,27 @@ func (a *api) operations() (all []operation) {
 			operation{method: "POST", path: oneParticipant + "/decline", scope: account.ScopePortalWrite, call: a.declineAs},
 		)
 	}
-	if a.Authority != nil {
+	if a.TestCA != nil {
 		all = append(all,
 			operation{method: "GET", path: "/.well-known/sandbox-root.pem", open: a.sandboxRoot},
-			operation{method: "POST", path: "/tsa", open: posted(timestampQuery, timestampReply, a.Authority.Timestamp)},
-			operation{method: "POST", path: "/ocsp", open: posted(ocspRequest, ocspResponse, a.Authority.OCSP)},
+			operation{method: "POST", path: "/tsa", open: answerDER(timestampQuery, timestampReply, a.TestCA.Timestamp)},
+			operation{method: "POST", path: "/ocsp", open: answerDER(ocspRequest, ocspResponse, a.TestCA.OCSP)},
 			operation{method: "GET", path: ocspInPath, open: a.answerOCSPInPath},
-			operation{method: "GET", path: "/crl", open: made(crlType, a.Authority.CRL)},
-			operation{method: "GET", path: "/crl/root", open: made(crlType, a.Authority.RootCRL)},
-			operation{method: "GET", path: "/issuers.p7c", open: made(issuersType, a.Authority.Issuers)},
+			operation{method: "GET", path: "/crl", open: serveDER(crlType, a.TestCA.CRL)},
+			operation{method: "GET", path: "/crl/root", open: serveDER(crlType, a.TestCA.RootCRL)},
+			operation{method: "GET", path: "/issuers.p7c", open: serveDER(issuersType, a.TestCA.Issuers)},
 		)
 	}
-	if a.Notifier != nil && a.News != nil {
-		all = append(all, operation{method: "POST", path: NotificationPath, open: a.notified})
+	if a.Notifier != nil && a.Notifications != nil {
+		all = append(all, operation{method: "POST", path: NotificationPath, open: a.receiveNotification})
 	}
 	all = append(all,
-		operation{method: "GET", path: documentPath, open: a.openAPI},
+		operation{method: "GET", path: openAPIPath, open: a.openAPI},
 		operation{method: "GET", path: "/healthz", open: a.alive},
 		operation{method: "GET", path: "/readyz", open: a.ready},
 		operation{method: "GET", path: "/problems/{name}", open: a.problemPage},
 	)
-	if a.Accounts == nil { // no token is valid
+	if a.Accounts == nil { // no caller can authenticate
 		all = slices.DeleteFunc(all, func(o operation) bool { return o.call != nil })
 	}
 	return all
@@ -139,11 +138,11 @@ func (a *api) handler(o operation) handler {
 	}
 	call := o.call
 	if !o.document {
-		call = a.holding(call)
+		call = a.limitBodies(call)
 	}
-	call = granted(o.scope, call)
-	if o.ownPace { // a poll is never answered 429 (spec 1.9)
-		return a.authenticated(call)
+	call = requireScope(o.scope, call)
+	if o.unlimited { // a poll is never answered 429 (spec 1.9)
+		return a.authenticate(call)
 	}
-	return a.unlessStrange(a.authenticated(a.counted(call)))
+	return a.limitFailedAuth(a.authenticate(a.limitClient(call)))
 }

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -12,16 +13,18 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"time"
 
-	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/httpapi"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/signing"
 )
 
-// atOnce makes n requests like r at the same time and returns their answers.
+// atOnce sends n requests at the same time and returns their answers.
 func (c *client) atOnce(n int, r func() *http.Request) []answer {
 	c.Helper()
 	answers := make([]answer, n)
@@ -42,7 +45,7 @@ func (c *client) atOnce(n int, r func() *http.Request) []answer {
 	return answers
 }
 
-// statuses are the statuses of answers, in order.
+// statuses returns the statuses of answers, sorted.
 func statuses(answers []answer) []int {
 	all := make([]int, len(answers))
 	for i, a := range answers {
@@ -52,8 +55,7 @@ func statuses(answers []answer) []int {
 	return all
 }
 
-// spec 3.6: polls at once never sign twice and never ask the provider twice;
-// one delivers, the others wait, then 404.
+// spec 3.6: concurrent polls sign once and ask the provider once. One delivers, the others wait and get 404.
 func TestPollsAtOnce(t *testing.T) {
 	const rounds, polls = 10, 8
 	c := start(t, wiring{}).signer(t)
@@ -85,7 +87,7 @@ func TestPollsAtOnce(t *testing.T) {
 	c.wantDocuments(0)
 }
 
-// spec 3.6: of polls at once for a failure one is told, the others get 404.
+// spec 3.6: one of several concurrent polls gets a failure, the others 404.
 func TestPollsAtOnceForAFailure(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -97,8 +99,7 @@ func TestPollsAtOnceForAFailure(t *testing.T) {
 	}
 }
 
-// read polls and reads some of the answer's body. The rest stays with the server
-// for as long as the connection is open.
+// read polls and reads some bytes of the body. The server holds the rest until the connection is closed.
 func (c *client) read(id string, some int) (part []byte, rest io.Reader, conn net.Conn) {
 	c.Helper()
 	conn, err := c.dial(c.Context(), "tcp", strings.TrimPrefix(c.url, "http://"))
@@ -127,8 +128,8 @@ func (c *client) read(id string, some int) (part []byte, rest io.Reader, conn ne
 	return part, response.Body, conn
 }
 
-// cut polls, reads some of the answer's body and breaks the connection.
-func (c *client) cut(id string, some int) []byte {
+// cutOff polls, reads some bytes of the body and closes the connection.
+func (c *client) cutOff(id string, some int) []byte {
 	c.Helper()
 	part, _, conn := c.read(id, some)
 	if err := conn.Close(); err != nil {
@@ -137,20 +138,20 @@ func (c *client) cut(id string, some int) []byte {
 	return part
 }
 
-// spec 3.6: a finished result ends polling only once its response has been
-// written out whole. One that was cut off is delivered again, to the byte.
+// spec 3.6: polling ends only when the whole answer was sent. An answer that was cut off is delivered again, byte for
+// byte.
 func TestAnswerThatWasCutOff(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{breaks: true}).signer(t)
 	c.user(person)
 	content := pdftest.Build(pdftest.Options{Payload: 3 * mebibyte})
 	id := c.begin(startBody(idpSim).with(fields{"file.contentB64": content}))
-	first := c.cut(id, 3<<10)
-	stored := c.documents.left(t)
+	first := c.cutOff(id, 3<<10)
+	stored := c.documents.stored(t)
 	if len(stored) != 1 {
 		t.Fatalf("%d documents", len(stored))
 	}
-	second := c.cut(id, mebibyte)
+	second := c.cutOff(id, mebibyte)
 	a := c.poll(id)
 	document := c.signed(a)
 	c.signature(document)
@@ -165,19 +166,18 @@ func TestAnswerThatWasCutOff(t *testing.T) {
 	c.wantDocuments(0)
 }
 
-// The same over pipes, which hold nothing on the way: wherever the answer is cut off,
-// before its last byte too.
+// The same over pipes, which do not buffer: the answer is cut off at different bytes, also before the last one.
 func TestWhereAnAnswerIsCutOff(t *testing.T) {
 	t.Parallel()
 	bubble(t, wiring{breaks: true}, func(t *testing.T, s *server) {
 		c := s.signer(t)
 		c.user(person)
 		id := c.begin(startBody(idpSim).with(fields{"file.contentB64": pdftest.Build(pdftest.Options{Payload: 100_000})}))
-		c.cut(id, 0)
-		whole := len(`{"signedFileB64":""}`) + base64.StdEncoding.EncodedLen(len(c.documents.left(t)[0]))
+		c.cutOff(id, 0)
+		whole := len(`{"signedFileB64":""}`) + base64.StdEncoding.EncodedLen(len(c.documents.stored(t)[0]))
 		var parts [][]byte
 		for _, some := range []int{1, 1 << 10, whole / 2, whole - 1} {
-			parts = append(parts, c.cut(id, some))
+			parts = append(parts, c.cutOff(id, some))
 		}
 		a := c.poll(id)
 		for _, part := range parts {
@@ -190,8 +190,7 @@ func TestWhereAnAnswerIsCutOff(t *testing.T) {
 	})
 }
 
-// spec 3.6: one delivers, the other waits and is 404, and when the one is cut
-// off, the next in line delivers.
+// spec 3.6: one poll delivers, the others wait and get 404. If the first one is cut off, the next one delivers.
 func TestPollsThatWaitForADelivery(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -232,7 +231,7 @@ func TestPollsThatWaitForADelivery(t *testing.T) {
 	}
 }
 
-// createUser makes the person where there are no sandbox paths.
+// createUser creates the person without the sandbox paths.
 func (s *server) createUser(t *testing.T, account string) {
 	t.Helper()
 	name, number, telephone := "Sandbox Signer", kennitala, phone
@@ -241,39 +240,7 @@ func (s *server) createUser(t *testing.T, account string) {
 	}
 }
 
-// spec 3.6, with the interval of 2 seconds: the first poll is never early,
-// later ones may come up to 20 % early, and a poll that comes too early postpones
-// nothing.
-func TestPollsThatComeTooEarly(t *testing.T) {
-	t.Parallel()
-	bubble(t, wiring{production: true}, func(t *testing.T, s *server) {
-		c := s.client(t, account.ScopeSignatures)
-		s.createUser(t, c.account)
-		id := c.begin(startBody(idpApp))
-		c.wantFailure(c.poll(id), pending)
-		c.wantFailure(c.poll(id), slowDown)
-		time.Sleep(1599 * time.Millisecond)
-		c.wantFailure(c.poll(id), slowDown)
-		time.Sleep(time.Millisecond)
-		c.signature(c.signed(c.poll(id)))
-		c.wantFinished(id)
-	})
-}
-
-// spec 3.6: SlowDown never hides or loses a result.
-func TestEarlyPollGetsAResultThatIsThere(t *testing.T) {
-	t.Parallel()
-	bubble(t, wiring{production: true, breaks: true}, func(t *testing.T, s *server) {
-		c := s.client(t, account.ScopeSignatures)
-		s.createUser(t, c.account)
-		id := c.begin(startBody(idpSim))
-		c.cut(id, 1)
-		c.signature(c.signed(c.poll(id)))
-		c.wantFinished(id)
-	})
-}
-
-// spec 3.6: the sandbox knows no SlowDown.
+// spec 3.6: the sandbox does not answer SlowDown.
 func TestSandboxTakesPollsAtAnyPace(t *testing.T) {
 	t.Parallel()
 	bubble(t, wiring{}, func(t *testing.T, s *server) {
@@ -284,4 +251,55 @@ func TestSandboxTakesPollsAtAnyPace(t *testing.T) {
 			c.wantFailure(c.poll(id), pending)
 		}
 	})
+}
+
+// hangingUp closes the client's connection between a poll and its answer.
+type hangingUp struct {
+	httpapi.Signing
+	conn atomic.Pointer[net.Conn]
+}
+
+func (h *hangingUp) Poll(ctx context.Context, account, id string, answer func(signing.Answer) error) error {
+	return h.Signing.Poll(ctx, account, id, func(a signing.Answer) error {
+		if conn := h.conn.Swap(nil); conn != nil {
+			(*conn).Close()
+			<-ctx.Done() // the server has noticed
+		}
+		return answer(a)
+	})
+}
+
+// spec 3.6: a result whose client has disconnected is delivered at the next poll.
+func TestClientThatHungUpBeforeTheAnswer(t *testing.T) {
+	t.Parallel()
+	var h *hangingUp
+	s := start(t, wiring{breaks: true, signing: func(real httpapi.Signing) httpapi.Signing {
+		h = &hangingUp{Signing: real}
+		return h
+	}})
+	for action, want := range map[string]int{"Success": http.StatusOK, "Cancel": http.StatusBadRequest} {
+		t.Run(action, func(t *testing.T) {
+			c := s.signer(t)
+			c.user(person.with(fields{"action": action}))
+			id := c.begin(startBody("IdpSim"))
+			conn, err := s.dial(t.Context(), "tcp", c.request("GET", "/", nil).URL.Host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.conn.Store(&conn)
+			r := c.request("GET", "/api/v1/signing/"+id, nil)
+			if err := r.Write(conn); err != nil {
+				t.Fatal(err)
+			}
+			var one [1]byte
+			if _, err := conn.Read(one[:]); err == nil {
+				t.Fatal("the client that hung up got an answer")
+			}
+			a := c.poll(id)
+			if a.status != want {
+				t.Errorf("status %d, want %d", a.status, want)
+			}
+			c.wantFinished(id)
+		})
+	}
 }

@@ -6,44 +6,160 @@ import (
 	"strings"
 )
 
-// explanations are what the pages behind the type of a problem say.
+// titledError returns a problem with a title of spec 1.4. Each title has an explanation below.
+func titledError(status int, title, detail string) problem {
+	return problem{Status: status, Title: title, Detail: detail}
+}
+
+// badRequest is a 400 with a title.
+func badRequest(title, detail string) problem {
+	return titledError(http.StatusBadRequest, title, detail)
+}
+
+// notFoundError is the answer for a thing that does not exist, or belongs to another account.
+func notFoundError(detail string) problem {
+	return titledError(http.StatusNotFound, "Not found", detail)
+}
+
+var (
+	pathNotFound         = notFoundError("Path does not exist.")
+	requestNotFound      = notFoundError("The signing request has finished, was cleared, or does not exist.")
+	busySignalNotFound   = notFoundError("The busy signal does not exist.")
+	sandboxUserNotFound  = notFoundError("The sandbox user does not exist.")
+	subscriptionNotFound = notFoundError("The webhook subscription does not exist.")
+	processNotFound      = notFoundError("The signing process was deleted, or does not exist.")
+	participantNotFound  = notFoundError("The signing process, the participant or the sandbox user does not exist.")
+)
+
+// Authentication and rate limits.
+var (
+	missingToken        = titledError(http.StatusUnauthorized, "Unauthorized", "The request has no access token.")
+	invalidToken        = titledError(http.StatusUnauthorized, missingToken.Title, "The access token is not valid, or not valid any more.")
+	severalTokens       = badRequest("Malformed authorization", "The request has more than one access token.")
+	invalidNotification = titledError(http.StatusUnauthorized, missingToken.Title, "The request is not a notification of the identity provider.")
+	tooManyRequests     = titledError(http.StatusTooManyRequests, "Too many requests", "The rate limit is exceeded. Try again when the time in the header Retry-After is over.")
+)
+
+func missingScope(scope string) problem {
+	return titledError(http.StatusForbidden, "Forbidden", "The access token does not grant the scope "+scope+".")
+}
+
+// Documents and stamps.
+var (
+	unreadablePDF = unreadable("The document is not a readable PDF.")
+	pageNotFound  = badRequest("Signature page does not exist", "The document has no page with this number.")
+	noFreeSlot    = badRequest("No free signature slot", "No free place was found on the page for the stamp.")
+	overlap       = badRequest("Stamp overlaps another signature", "The stamp would overlap a visible signature on the page.")
+	notAllowed    = badRequest("Document does not allow signatures", "The document's permissions, or an earlier signature, do not allow another signature.")
+	slotUnknown   = badRequest(noFreeSlot.Title, "The page could not be drawn to find a free place.")
+	slotsUnknown  = badRequest(tooManyStamps.Title, "The page could not be drawn to find free places for the stamps.")
+	tooManyStamps = badRequest("Too many participants for the page", "The page has no room for the stamps of so many signers.")
+)
+
+// unreadable is the answer to a document that the server cannot sign for any signer.
+func unreadable(why string) problem { return badRequest("Document could not be read", why) }
+
+// Signing processes and sandbox users.
+var (
+	paymentRequired     = badRequest("Payment method required", "The account has no payment method, and its free signatures do not cover the signers.")
+	quotaExceeded       = badRequest("Storage quota exceeded", "The document would exceed the account's storage quota.")
+	isViewer            = badRequest("Participant is a viewer", "Viewers read the document. They neither sign nor decline.")
+	hasAnswered         = badRequest("Participant has already answered", "The participant has signed or declined.")
+	otherPerson         = badRequest("Kennitala does not match", "The process was created with another kennitala for the participant.")
+	cannotSign          = badRequest("Sandbox user cannot sign now", "The sandbox user has action Cancel or a delay.")
+	notWaiting          = badRequest("Signing process is not waiting", "The signing process is completed, declined or expired.")
+	signatureInProgress = titledError(http.StatusLocked, "Signature in progress", "A signature on the document is in progress.")
+	userExists          = titledError(http.StatusUnprocessableEntity, "Sandbox user already exists", "Another of your sandbox users has this kennitala or phone number.")
+)
+
+// busySignalHeld is the answer to a start whose busy signal another request holds. userID is that of the holder, or
+// nil if the holder named none.
+func busySignalHeld(userID *string) problem {
+	p := titledError(http.StatusLocked, "Busy signal is held", "Another signing request holds the busy signal.")
+	p.Holder = &holder{userID}
+	return p
+}
+
+// Webhook subscriptions.
+var (
+	tooManySubscriptions = badRequest("Too many webhook subscriptions", "The account has the largest permitted number of webhook subscriptions.")
+	subscriptionChanged  = titledError(http.StatusConflict, "Subscription was changed", "The URL was changed, or the subscription was switched off, during its activation. It is inactive.")
+	notActivatedByUpdate = titledError(http.StatusUnprocessableEntity, "Activation has a call of its own", "isActive cannot be set to true. A POST to the subscription's path followed by /activate checks the endpoint and activates the subscription.")
+	tooManyCalls         = titledError(http.StatusTooManyRequests, "Too many activations and tests", "Other activations and tests of the account took so long that this one could not run in time.")
+)
+
+// activationFailed is the answer to an activation whose endpoint did not pass a check.
+func activationFailed(check, detail string) problem {
+	p := titledError(http.StatusUnprocessableEntity, "Activation failed", detail)
+	p.FailedCheck = check
+	return p
+}
+
+func testFailed(detail string) problem {
+	return titledError(http.StatusBadGateway, "Webhook test failed", detail)
+}
+
+// Requests, and the state of the server.
+var (
+	keyInUse       = titledError(http.StatusConflict, "Request is still running", "The request with this Idempotency-Key has not been answered yet.")
+	keyReused      = titledError(http.StatusUnprocessableEntity, "Idempotency key was used", "The Idempotency-Key was used with another request body.")
+	tooLarge       = titledError(http.StatusRequestEntityTooLarge, "Request too large", "The request body is longer than the server accepts.")
+	fieldsTooLarge = titledError(tooLarge.Status, tooLarge.Title, "The request body without its document is longer than the server accepts.")
+	internalError  = titledError(http.StatusInternalServerError, "Internal error", "The request could not be completed. Try again later.")
+	unavailable    = titledError(http.StatusServiceUnavailable, "Service unavailable", "The server's storage does not answer at the moment.")
+	notReady       = titledError(http.StatusServiceUnavailable, unavailable.Title, "The server is not ready yet to look for free places on pages, or is too busy.")
+	storageFull    = titledError(http.StatusInsufficientStorage, "No room left", "The server has no storage space left for the request. Nothing of it was stored.")
+)
+
+// budgetExhausted is the answer to a request that got no share of a byte budget in time. It is not the server's fault.
+var budgetExhausted = problem{
+	Status: http.StatusServiceUnavailable, Title: unavailable.Title, Detail: "The server processes as many requests as it can at once.",
+	expected: true,
+}
+
+// wrongType is the answer to a body of another media type.
+func wrongType(kind string) problem {
+	return titledError(http.StatusUnsupportedMediaType, "Unsupported media type", "The body must be "+kind+".")
+}
+
+// explanations are the texts of the pages at the type of a problem, by title.
 var explanations = []struct{ title, text string }{
-	{validationTitle, "Fields of the request are missing or invalid. The member errors names each of them with what is wrong."},
-	{"Unauthorized", "The request carries no access token, or one that is not valid any more. Get one at /api/v1/auth/token and send it in the header Authorization: Bearer."},
-	{"Malformed authorization", "The request carries more than one access token: two Authorization headers, or one in the address beside the header. One header Authorization: Bearer is the place for it."},
+	{validationTitle, "Fields of the request are missing or invalid. The member errors names each of them with messages."},
+	{"Unauthorized", "The request has no access token, or one that is not valid any more. Get one at /api/v1/auth/token and send it in the header Authorization: Bearer."},
+	{"Malformed authorization", "The request has more than one access token: two Authorization headers, or one in the URL and one in the header. Send the token once, in the header Authorization: Bearer."},
 	{"Forbidden", "The access token does not grant the scope that this endpoint needs. The header WWW-Authenticate names it."},
-	{"Not found", "What the request names does not exist, or belongs to another account. A signing request is gone once its result was delivered."},
-	{"Method not allowed", "The path exists, but takes other methods. The header Allow names them."},
-	{tooOften.Title, "More requests came from the client, or from an address without valid credentials, than may in that time. The header Retry-After says how many seconds to wait; RateLimit-Policy and RateLimit tell the limit and what is left of it. Polls do not count: they are told AuthorizationPending or SlowDown."},
-	{"Request too large", "The body is longer than the server takes: 30 MiB unless the operator chose otherwise, of which all but the document may be 4 MiB, or 1 MiB for a signing process; and 1 MiB where there is no document."},
-	{"Unsupported media type", "The body is of a type that the endpoint does not take. The member detail names those that it takes: for most that is application/json in UTF-8."},
-	{"No free signature slot", "The page has no free place that is large enough for the stamp, or it could not be drawn to look for one. Choose another page, another size of the image, or a place with originX and originY."},
-	{"Signature page does not exist", "The member signatureImage.page, or signaturePage of a signing process, is not the number of a page of the document. The first page is 1."},
-	{"Too many participants for the page", "Each signer of a signing process has a stamp on the page, and the page has no free places for all of them, or could not be drawn to look for some. Choose another page, or name fewer signers; viewers have no stamp."},
-	{"Payment method required", "The account has no payment method, and the free signatures that it has left are fewer than the signers of the process. Those of processes that wait for signers are spoken for. Ask the operator to put a payment method on file."},
-	{"Storage quota exceeded", "The documents of the account's signing processes take up its storage, or would with this one. Delete processes that are not needed any more, or ask the operator for more storage."},
-	{"Stamp overlaps another signature", "With Manual positioning, stamps on a page must not overlap, and a visible signature is there already. Choose another place, or have one found with Auto."},
-	{"Document could not be read", "The file is not a readable PDF, needs a password, or carries a signature that is broken; that of a signing process may not be encrypted at all. The member detail says which."},
-	{"Document does not allow signatures", "An earlier signature of the document, or the permissions of its encryption, do not allow that it is signed. Only its author can change that."},
-	{"Busy signal is held", "Another signing is running on the same file. The member busySignal names who holds the signal. Try again when it has ended. The signal is free after 5 minutes at the latest."},
+	{"Not found", "Something that the request names does not exist, or belongs to another account. A signing request is deleted once its result was delivered."},
+	{"Method not allowed", "The path exists, but accepts other methods. The header Allow names them."},
+	{tooManyRequests.Title, "The client, or an address without valid credentials, sent more requests than the rate limit allows. The header Retry-After has the number of seconds to wait; RateLimit-Policy and RateLimit have the limit and what remains of it. Polls do not count: they are answered with AuthorizationPending or SlowDown."},
+	{"Request too large", "The body is longer than the server accepts. The limit is 30 MiB, unless the operator chose another one; the rest of the body beside the document may have 4 MiB, or 1 MiB for a signing process. A body without a document may have 1 MiB."},
+	{"Unsupported media type", "The body has a media type that the endpoint does not accept. The member detail names those that it accepts: for most endpoints, application/json in UTF-8."},
+	{"No free signature slot", "The page has no free place that is large enough for the stamp, or it could not be drawn to find one. Choose another page, another size of the image, or a position with originX and originY."},
+	{"Signature page does not exist", "The member signatureImage.page, or signaturePage of a signing process, is not the number of a page of the document. Page numbers begin with 1."},
+	{"Too many participants for the page", "Each signer of a signing process gets a stamp on the page. The page has no free places for all of them, or could not be drawn to find some. Choose another page, or fewer signers; viewers get no stamp."},
+	{"Payment method required", "The account has no payment method, and the free signatures that it has left are fewer than the signers of the process. Free signatures are reserved for the signers of waiting processes. Ask the operator to put a payment method on file."},
+	{"Storage quota exceeded", "The documents of the account's signing processes reach its storage quota, or would exceed it with this one. Delete processes that are not needed any more, or ask the operator for more storage."},
+	{"Stamp overlaps another signature", "With Manual positioning, a stamp must not overlap a visible signature on the page. Choose another place, or use Auto, which finds a free one."},
+	{"Document could not be read", "The file is not a readable PDF, needs a password, or has a broken signature. The document of a signing process must not be encrypted at all. The member detail states the cause."},
+	{"Document does not allow signatures", "An earlier signature of the document, or the permissions of its encryption, do not allow another signature. Only its author can change that."},
+	{"Busy signal is held", "Another signing request is running on the same file. The member busySignal has the userId of the request that holds the signal. Try again when that request has ended. The signal is free after 5 minutes at the latest."},
 	{"Participant is a viewer", "Only signers of a signing process sign or decline. Viewers receive the document to read."},
-	{"Participant has already answered", "A participant signs or declines once, and this one has. The signing process says which."},
+	{"Participant has already answered", "A participant signs or declines once, and this one already has. The signing process shows which."},
 	{"Kennitala does not match", "The signing process was created with a kennitala for the participant, and the sandbox user has another. Only the person with that kennitala can sign."},
-	{"Sandbox user cannot sign now", "The sandbox user has action Cancel, or waits before answering. Use one with action Success and no delay."},
-	{"Signing process is not waiting", "A signing process takes answers while its status is Waiting. This one is completed, declined or expired."},
-	{"Signature in progress", "Signatures are made on a document one after another, and one is being made just now. Try again when the time in the header Retry-After is over."},
+	{"Sandbox user cannot sign now", "The sandbox user has action Cancel, or a delay. Use one with action Success and no delay."},
+	{"Signing process is not waiting", "A signing process accepts answers while its status is Waiting. This one is completed, declined or expired."},
+	{"Signature in progress", "The signatures on a document are made one after another, and one is in progress. Try again when the time in the header Retry-After is over."},
 	{"Sandbox user already exists", "Each sandbox user of an account needs a kennitala and a phone number of its own."},
 	{"Request is still running", "A request with the same Idempotency-Key has not been answered yet. Try again a little later."},
 	{"Idempotency key was used", "The Idempotency-Key was used with another request body within the last 24 hours. Use a new one for a new request."},
-	{"Too many webhook subscriptions", "The account has as many webhook subscriptions as the server lets one have. Delete one that is not needed any more."},
-	{"Subscription was changed", "The URL of the webhook subscription was changed, or it was switched off, while its activation ran. It is inactive. Activate it again."},
-	{"Activation has a call of its own", "A webhook subscription becomes active only by a POST to its path with /activate behind it, which checks the endpoint first. A PUT can switch it off."},
-	{"Too many activations and tests", "A few activations and tests of an account's webhook subscriptions run at once, and others wait for their turn. This one waited too long. Its subscription is as it was. Try again when the time in the header Retry-After is over."},
-	{"Activation failed", "The endpoint of the webhook subscription did not pass a check. The member failedCheck names it: SignedPing, a correctly signed ping has to be answered with 2xx; UnverifiablePing, one whose signature does not verify with 401; Unreachable, there has to be an answer within 15 seconds. The member detail says what came instead."},
-	{"Webhook test failed", "The endpoint of the webhook subscription did not answer a correctly signed ping with 2xx within 15 seconds. The member detail says what came instead."},
-	{"Service unavailable", "The server cannot work at the moment. Try again when the time in the header Retry-After is over. Whether the request was carried out may not be known; a start, or the creation of a signing process, that carries an Idempotency-Key can be repeated without harm."},
-	{"No room left", "The server has no room left to store what the request brings, and stored nothing of it. Try again later; the operator has to make room."},
-	{"Internal error", "Something went wrong in the server. Nothing in the request was at fault; try again a little later."},
+	{"Too many webhook subscriptions", "The account has as many webhook subscriptions as the server permits. Delete one that is not needed any more."},
+	{"Subscription was changed", "The URL of the webhook subscription was changed, or the subscription was switched off, during its activation. It is inactive. Activate it again."},
+	{"Activation has a call of its own", "Only a POST to its path followed by /activate makes a webhook subscription active; it checks the endpoint first. A PUT can switch the subscription off."},
+	{"Too many activations and tests", "Only a few activations and tests of an account's webhook subscriptions run at once, and others wait. This one waited too long. Its subscription was not changed. Try again when the time in the header Retry-After is over."},
+	{"Activation failed", "The endpoint of the webhook subscription did not pass a check. The member failedCheck names it: SignedPing: the endpoint must answer a correctly signed ping with 2xx. UnverifiablePing: it must answer a ping whose signature does not verify with 401. Unreachable: it must answer within 15 seconds. The member detail describes the answer."},
+	{"Webhook test failed", "The endpoint of the webhook subscription did not answer a correctly signed ping with 2xx within 15 seconds. The member detail describes the answer."},
+	{"Service unavailable", "The server cannot work at the moment. Try again when the time in the header Retry-After is over. The request may have been carried out or not. A start, or the creation of a signing process, can be repeated safely if it has an Idempotency-Key."},
+	{"No room left", "The server has no storage space left for the request, and stored nothing of it. Try again later; the operator must free or add space."},
+	{"Internal error", "An error occurred in the server. The request was not at fault. Try again a little later."},
 }
 
 var problemTemplate = template.Must(template.New("problem").Parse(`<!doctype html>
@@ -61,6 +177,7 @@ h1 { font-size: 1.6rem; line-height: 1.25 }
 </html>
 `))
 
+// problemPage serves the page that explains a type of problem.
 func (a *api) problemPage(w http.ResponseWriter, r *http.Request) error {
 	for _, e := range explanations {
 		if slug(e.title) == r.PathValue("name") {
@@ -72,5 +189,5 @@ func (a *api) problemPage(w http.ResponseWriter, r *http.Request) error {
 			return writeText(w, "text/html; charset=utf-8", page.String())
 		}
 	}
-	return notFound("Path")
+	return &pathNotFound
 }

@@ -1,19 +1,24 @@
 package httpapi_test
 
 import (
+	"bytes"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/portal"
 )
 
-// answering is the path of a sandbox call about a participant.
+// answering returns the path of a sandbox call for a participant.
 func answering(p object, i int, call string) string {
 	return answers + p["signingProcessId"].(string) + "/participants/" + participant(p, i)["participantId"].(string) + "/" + call
 }
 
-// signAs has a sandbox user sign as a participant.
+// signAs makes a sandbox user sign as a participant.
 func (c *client) signAs(p object, i int, user string) answer {
 	c.Helper()
 	return c.call(http.MethodPost, answering(p, i, "sign"), fields{"sandboxUserId": user})
@@ -24,7 +29,7 @@ func (c *client) declineAs(p object, i int, body any) answer {
 	return c.call(http.MethodPost, answering(p, i, "decline"), body)
 }
 
-// signedAs has a sandbox user sign as a participant, which the process shows.
+// signedAs makes a sandbox user sign as a participant, and checks the process.
 func (c *client) signedAs(p object, i int, user, status string) {
 	c.Helper()
 	c.want(c.signAs(p, i, user), http.StatusNoContent, nil)
@@ -37,8 +42,8 @@ func (c *client) signedAs(p object, i int, user, status string) {
 // another is a second sandbox user.
 var another = fields{"fullName": "Jón Þórsson", "kennitala": "0202025559", "phone": "5550102"}
 
-// spec 4.2: Completed when every signer has signed, whatever viewers do; the document is the
-// one with every signature, at level Lt (spec 4.1).
+// spec 4.2: a process is Completed when every signer has signed. Its document has every signature, at level Lt (spec
+// 4.1).
 func TestEverySignerSigns(t *testing.T) {
 	c := start(t, wiring{renderer: newRenderer(t)}).sender(t)
 	first, second := c.user(person), c.user(another)
@@ -60,7 +65,7 @@ func TestEverySignerSigns(t *testing.T) {
 	c.wantDocuments(1)
 }
 
-// spec 4.2 and 6.4: the process is declined at once and for good.
+// spec 4.2 and 6.4: a process that was declined stays declined.
 func TestSignerDeclines(t *testing.T) {
 	t.Parallel()
 	c := start(t, empty).sender(t)
@@ -92,53 +97,110 @@ func TestSignerDeclines(t *testing.T) {
 	}
 }
 
-// spec 1.1 and 1.2: what the calls may be sent, before anything is looked for.
-func TestFaultyAnswers(t *testing.T) {
-	t.Parallel()
-	c := start(t, empty).sender(t)
-	made := c.made(draft)
-	nobody := object{"signingProcessId": uuid.NewString(), "participants": made["participants"]}
-	for name, test := range map[string]struct {
-		call string
-		sent any
-		path string
-	}{
-		"no user":                    {"sign", fields{}, "sandboxUserId"},
-		"user null":                  {"sign", fields{"sandboxUserId": nil}, "sandboxUserId"},
-		"user of white space":        {"sign", fields{"sandboxUserId": " "}, "sandboxUserId"},
-		"user that is no UUID":       {"sign", fields{"sandboxUserId": "Sandbox Signer"}, "sandboxUserId"},
-		"user in braces":             {"sign", fields{"sandboxUserId": "{" + uuid.NewString() + "}"}, "sandboxUserId"},
-		"user of another type":       {"sign", fields{"sandboxUserId": 5}, "sandboxUserId"},
-		"user in an object":          {"sign", fields{"sandboxUserId": object{"uuid": uuid.NewString()}}, "sandboxUserId"},
-		"no body":                    {"sign", "", "$"},
-		"no JSON":                    {"sign", "sandboxUserId", "$"},
-		"user twice":                 {"sign", `{"sandboxUserId":"a","sandboxUserId":"b"}`, "sandboxUserId"},
-		"reason of 257 characters":   {"decline", fields{"reason": strings.Repeat("þ", 257)}, "reason"},
-		"reason with a line break":   {"decline", fields{"reason": "No,\nthanks"}, "reason"},
-		"reason of another type":     {"decline", fields{"reason": true}, "reason"},
-		"reason in a list":           {"decline", fields{"reason": []string{"No."}}, "reason"},
-		"reason that is not in JSON": {"decline", "No.", "$"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c := c.in(t)
-			for _, p := range []object{made, nobody} {
-				c.wantInvalid(c.call(http.MethodPost, answering(p, 0, test.call), test.sent), test.path)
-			}
-		})
+// beginSigning makes a participant log in with the link and start to sign. The test drives the request, so that the
+// signature stays in progress until then.
+func (c *client) beginSigning(p object, i int, kennitala string) (request string) {
+	c.Helper()
+	one := participant(p, i)
+	token := strings.TrimPrefix(one["signingUrl"].(string), c.url+"/sign/")
+	process, participant, err := c.processes.Login(c.Context(), token, portal.Person{Name: "Sandbox Signer", Kennitala: kennitala, At: time.Now()})
+	if err != nil {
+		c.Fatal(err)
 	}
-	diff(t, "process", made, c.shown(made))
+	place, err := c.processes.ParticipantView(c.Context(), process, participant)
+	if err != nil {
+		c.Fatal(err)
+	}
+	started, err := c.processes.Sign(c.Context(), process, participant, portal.SignRequest{Method: idp.App, Revision: place.Revision()})
+	if err != nil {
+		c.Fatal(err)
+	}
+	one["signingUrl"] = c.url + "/sign/" + process + "/" + participant
+	return started.ID
 }
 
-// spec 6.4: production has no such calls, token or not (spec 7.1).
-func TestProductionHasNobodyAnswer(t *testing.T) {
+// spec 6.4: 423 while a signature on the document is in progress. Meanwhile the process and its document do not
+// change, except the link (spec 4.3).
+func TestSignatureInProgress(t *testing.T) {
 	t.Parallel()
-	c := start(t, wiring{production: true, renderer: blank{}}).sender(t)
-	made := c.made(draft)
-	for _, token := range []string{c.token, "wrong"} {
-		c := c.in(t)
-		c.token = token
-		c.wantProblem(c.signAs(made, 0, uuid.NewString()), http.StatusNotFound, "Not found")
-		c.wantProblem(c.declineAs(made, 0, nil), http.StatusNotFound, "Not found")
+	c := start(t, empty).sender(t)
+	c.user(person)
+	second := c.user(another)
+	made := c.made(of(signers(2)...))
+	request := c.beginSigning(made, 0, kennitala)
+	for _, i := range []int{0, 1} {
+		a := c.signAs(made, i, second)
+		if i == 0 {
+			c.wantProblem(a, http.StatusBadRequest, "Kennitala does not match") // the place is taken
+			continue
+		}
+		c.wantProblem(a, http.StatusLocked, "Signature in progress")
+		diff(t, "Retry-After", "1", a.header.Get("Retry-After"))
 	}
+	c.wantProblem(c.declineAs(made, 0, nil), http.StatusLocked, "Signature in progress")
 	diff(t, "process", made, c.shown(made))
+	if _, content := c.document(made); !bytes.Equal(page, content) {
+		t.Error("the document is not the one that was sent")
+	}
+	if _, err := c.requests.Drive(t.Context(), request); err != nil {
+		t.Fatal(err)
+	}
+	first := participant(made, 0)
+	first["status"], first["hasCompleted"], first["signingUrl"] = "Completed", true, nil
+	c.signedAs(made, 1, second, "Completed")
+	_, content := c.document(made)
+	diff(t, "signatures", 2, len(c.signatures(content)))
+}
+
+// spec 6.4: of several reasons, the answer states the first in this order: 404, viewer, answered, kennitala, cannot
+// sign now, not waiting, and 423.
+func TestOrderOfReasonsNotToAnswer(t *testing.T) {
+	t.Parallel()
+	s := start(t, empty)
+	c := s.sender(t)
+	user, theirs := c.user(person), s.sender(t).user(person)
+	ready := c.user(another)
+	cancels := c.user(fields{"fullName": "Who Cancels", "kennitala": "1111111111", "phone": "111", "action": "Cancel"})
+	waits := c.user(fields{"fullName": "Who Waits", "kennitala": "2222222222", "phone": "222", "delayInSecondsBeforeAction": 1})
+	const answered, open, signing, declines, pinned, viewer = 0, 1, 2, 3, 4, 5
+	made := c.made(of(append(signers(4), invitee.with(fields{"kennitala": kennitala}), reader)...))
+	c.signedAs(made, answered, user, "Waiting")
+	c.beginSigning(made, signing, kennitala) // a turn is taken from here on
+	reasons := func(status int, title string) {
+		t.Helper()
+		for _, test := range []struct {
+			participant int
+			user        string
+			status      int
+			title       string
+		}{
+			{viewer, uuid.NewString(), http.StatusNotFound, "Not found"},
+			{answered, theirs, http.StatusNotFound, "Not found"},
+			{viewer, cancels, http.StatusBadRequest, "Participant is a viewer"},
+			{answered, cancels, http.StatusBadRequest, "Participant has already answered"},
+			{answered, user, http.StatusBadRequest, "Participant has already answered"},
+			{pinned, cancels, http.StatusBadRequest, "Kennitala does not match"},
+			{pinned, ready, http.StatusBadRequest, "Kennitala does not match"},
+			{open, cancels, http.StatusBadRequest, "Sandbox user cannot sign now"},
+			{open, waits, http.StatusBadRequest, "Sandbox user cannot sign now"},
+			{open, ready, status, title},
+			{pinned, user, status, title},
+		} {
+			c.wantProblem(c.signAs(made, test.participant, test.user), test.status, test.title)
+		}
+		c.wantProblem(c.declineAs(made, viewer, nil), http.StatusBadRequest, "Participant is a viewer")
+		c.wantProblem(c.declineAs(made, answered, nil), http.StatusBadRequest, "Participant has already answered")
+		c.wantProblem(c.declineAs(made, signing, nil), status, title)
+		nobody := object{"signingProcessId": made["signingProcessId"], "participants": []any{object{"participantId": uuid.NewString()}}}
+		c.wantProblem(c.signAs(nobody, 0, ready), http.StatusNotFound, "Not found")
+		c.wantProblem(c.declineAs(nobody, 0, nil), http.StatusNotFound, "Not found")
+	}
+	nowhere := object{"signingProcessId": uuid.NewString(), "participants": made["participants"]}
+	c.wantInvalid(c.signAs(nowhere, 0, "Sandbox Signer"), "sandboxUserId") // fields come before anything else
+	c.wantInvalid(c.declineAs(nowhere, 0, fields{"reason": true}), "reason")
+	reasons(http.StatusLocked, "Signature in progress")
+	diff(t, "process", made, c.shown(made))
+	c.want(c.declineAs(made, declines, nil), http.StatusNoContent, nil) // another's turn is not in the way
+	reasons(http.StatusBadRequest, "Signing process is not waiting")
+	c.wantProblem(c.signAs(made, declines, cancels), http.StatusBadRequest, "Participant has already answered")
 }

@@ -2,8 +2,13 @@ package httpapi_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
+	"errors"
+	"image"
+	"io"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -13,13 +18,15 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/stamp"
+	"github.com/innsigli/innsigli/storage"
 )
 
-// spec 4.1 and 4.2: 201 with the process, its place and the links; participants are in the
-// order of the request (spec 1.5), and a later GET answers the same, to any client of the
-// account.
+// spec 4.1 and 4.2: 201 with the process, its Location and the links. Participants are in the order of the request
+// (spec 1.5). Any client of the account can read the process.
 func TestProcessIsCreated(t *testing.T) {
 	t.Parallel()
 	created := regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
@@ -60,7 +67,7 @@ func TestProcessIsCreated(t *testing.T) {
 	c.wantDocuments(1)
 }
 
-// document is what spec 4.4 has of a process, its content decoded.
+// document returns the document of a process (spec 4.4).
 func (c *client) document(p object) (fileName string, content []byte) {
 	c.Helper()
 	a := c.call(http.MethodGet, pathOf(p)+"/document", nil)
@@ -74,7 +81,7 @@ func (c *client) document(p object) (fileName string, content []byte) {
 	return body["fileName"].(string), content
 }
 
-// spec 4.4: the document as it is now, under the name that it was sent with.
+// spec 4.4: the current document, with the file name that was sent.
 func TestDocumentOfAProcess(t *testing.T) {
 	t.Parallel()
 	c := start(t, empty).sender(t)
@@ -90,7 +97,7 @@ func TestDocumentOfAProcess(t *testing.T) {
 	}
 }
 
-// spec 4.4: nothing of it can be reached any more, and nothing is left.
+// spec 4.4: a deleted process does not exist, and nothing of it is stored.
 func TestProcessIsDeleted(t *testing.T) {
 	t.Parallel()
 	c := start(t, empty).sender(t)
@@ -103,7 +110,7 @@ func TestProcessIsDeleted(t *testing.T) {
 	c.wantDocuments(0)
 }
 
-// wantNoProcess checks that no method finds a process.
+// wantNoProcess checks that no call finds a process.
 func (c *client) wantNoProcess(id, participant, user string) {
 	c.Helper()
 	path, inSandbox := processes+"/"+id, answers+id+"/participants/"+participant
@@ -118,34 +125,19 @@ func (c *client) wantNoProcess(id, participant, user string) {
 	}
 }
 
-// spec 1.5, 1.7, 4.1 and 4.5: what is another account's, unknown or of
-// the web application does not exist.
-func TestProcessThatIsNotYours(t *testing.T) {
+// spec 4.5: a process of the web application does not exist for the API.
+func TestProcessOfTheWebApplication(t *testing.T) {
 	t.Parallel()
 	s := start(t, empty)
-	c, other := s.sender(t), s.sender(t)
-	user := c.user(person)
-	theirs, web := other.made(draft), s.webProcess(t, c.account)
-	for name, test := range map[string]struct{ process, participant string }{
-		"another account's":     {theirs["signingProcessId"].(string), participant(theirs, 0)["participantId"].(string)},
-		"the web application's": {web.ID, web.Participants[0].ID},
-		"unknown":               {uuid.NewString(), uuid.NewString()},
-		"no UUID":               {"1", "1"},
-		"a zero byte":           {"%00", "%00"},
-		"no UTF-8":              {"%ff", "%ff"},
-		"long":                  {strings.Repeat("a", 10_000), strings.Repeat("a", 10_000)},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c.in(t).wantNoProcess(test.process, test.participant, user)
-		})
-	}
-	unknown := c.object(c.call(http.MethodGet, "/api/v1/portal/signing-processes/"+uuid.NewString(), nil))
+	c := s.sender(t)
+	web := s.webProcess(t, c.account)
+	c.wantNoProcess(web.ID, web.Participants[0].ID, c.user(person))
+	unknown := c.object(c.call(http.MethodGet, processes+"/"+web.ID, nil))
 	diff(t, "detail, which is production's too", "The signing process was deleted, or does not exist.", unknown["detail"])
-	diff(t, "read by its owner", theirs, other.shown(theirs))
-	c.wantDocuments(2)
+	c.wantDocuments(1)
 }
 
-// webProcess is a process of the web application, in the same store.
+// webProcess creates a process of the web application in the same store.
 func (s *server) webProcess(t *testing.T, owner string) portal.ProcessView {
 	t.Helper()
 	document, err := s.requests.Upload(t.Context(), bytes.NewReader(page), 1<<20)
@@ -162,7 +154,7 @@ func (s *server) webProcess(t *testing.T, owner string) portal.ProcessView {
 	return made
 }
 
-// spec 4.2 and 4.3: seven days later the process is expired, and the links lead nowhere.
+// spec 4.2 and 4.3: a process expires after seven days, and its links are removed.
 func TestProcessExpires(t *testing.T) {
 	t.Parallel()
 	bubble(t, empty, func(t *testing.T, s *server) {
@@ -182,4 +174,227 @@ func TestProcessExpires(t *testing.T) {
 		c.document(made)
 		c.want(c.call(http.MethodDelete, pathOf(made), nil), http.StatusNoContent, nil)
 	})
+}
+
+// processOwner returns the portal's part that the signing service and the portal share.
+func (s *server) processOwner(db *faultyStore) *portal.Owner {
+	return portal.NewOwner(db.Processes(), db, s.documents, db.EvidenceLog(), billing{s.accounts}, portal.Options{Events: s.hooks, TestUsers: testUsers{db.Sandbox()}})
+}
+
+// billing adapts the account service to the portal.
+type billing struct{ *account.Service }
+
+func (b billing) Terms(ctx context.Context, id string) (portal.Terms, error) {
+	terms, err := b.Service.Terms(ctx, id)
+	return portal.Terms(terms), err
+}
+
+// testUsers adapts the sandbox's store to the portal.
+type testUsers struct{ sandbox.Store }
+
+func (p testUsers) TestUser(ctx context.Context, owner, id string) (idp.Person, bool, error) {
+	u, err := p.User(ctx, owner, id)
+	if errors.Is(err, storage.ErrNotFound) {
+		err = portal.ErrNotFound
+	}
+	return idp.Person{Account: owner, Method: idp.App, Kennitala: u.Kennitala}, u.Action == sandbox.Success && u.Delay == 0, err
+}
+
+// blankRenderer draws every page as an empty one.
+type blankRenderer struct{}
+
+func (blankRenderer) Render(_ context.Context, _ io.ReaderAt, _ int64, _, width, height int) (*image.RGBA, error) {
+	picture := image.NewRGBA(image.Rect(0, 0, width, height))
+	for i := range picture.Pix {
+		picture.Pix[i] = 0xff
+	}
+	return picture, nil
+}
+
+// empty is a server whose pages are empty, so that any stamp has a free place.
+var empty = wiring{renderer: blankRenderer{}}
+
+const processes = "/api/v1/portal/signing-processes"
+
+// answers is the prefix of the paths at which sandbox users answer.
+const answers = "/api/v1/sandbox/portal/signing-processes/"
+
+// sender returns a client with all scopes, of an account with a payment method.
+func (s *server) sender(t *testing.T) *client {
+	t.Helper()
+	c := s.client(t, account.Scopes()...)
+	if err := s.accounts.SetPaymentMethod(t.Context(), c.account, true); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// roles are the roles of participants.
+var roles = []string{"Signer", "Viewer"}
+
+// invitee is a signer in the body that creates a process.
+var invitee = fields{"name": "Sigrún Þórsdóttir", "email": "sigrun@example.is", "role": "Signer"}
+
+// reader is a viewer.
+var reader = fields{"name": "Védís Önnudóttir", "email": "vedis@example.is", "role": "Viewer"}
+
+// draft is a body that creates a process with one signer.
+var draft = fields{
+	"file.name": "contract.pdf", "file.contentBase64": page,
+	"signatureLocation": "BottomLeft", "participants": []fields{invitee},
+}
+
+// of returns a draft with other participants.
+func of(participants ...fields) fields { return draft.with(fields{"participants": participants}) }
+
+// signers returns n different signers.
+func signers(n int) (list []fields) {
+	for i := range n {
+		list = append(list, invitee.with(fields{"email": strings.Repeat("a", i+1) + "@example.is"}))
+	}
+	return list
+}
+
+// create sends a body that creates a process.
+func (c *client) create(body any) answer {
+	c.Helper()
+	return c.call(http.MethodPost, processes, body)
+}
+
+// made creates a process.
+func (c *client) made(body any) object {
+	c.Helper()
+	return c.process(http.StatusCreated, c.create(body))
+}
+
+// process returns the process in an answer.
+func (c *client) process(status int, a answer) object {
+	c.Helper()
+	if a.status != status {
+		c.Fatalf("status %d, want %d: %.300s", a.status, status, a.body)
+	}
+	return c.object(a)
+}
+
+// shown reads a process.
+func (c *client) shown(p object) object {
+	c.Helper()
+	return c.process(http.StatusOK, c.call(http.MethodGet, pathOf(p), nil))
+}
+
+// pathOf returns the path of a process.
+func pathOf(p object) string { return processes + "/" + p["signingProcessId"].(string) }
+
+// participant returns a participant of a process.
+func participant(p object, i int) object { return p["participants"].([]any)[i].(object) }
+
+// spec 4.8: the processes of an account, in the order of creation, in pages.
+func TestProcessesAreListed(t *testing.T) {
+	t.Parallel()
+	s := start(t, empty)
+	c := s.sender(t)
+	user := c.user(fields{"fullName": "Jón Þórsson", "kennitala": "0202025559", "phone": "5550102"})
+	get := func(query string) object {
+		t.Helper()
+		a := c.call(http.MethodGet, processes+query, nil)
+		diff(t, "Cache-Control", "no-store", a.header.Get("Cache-Control"))
+		return c.process(http.StatusOK, a)
+	}
+	diff(t, "none", object{"items": []any{}, "next": nil}, get(""))
+	s.sender(t).made(draft) // of another account
+	waiting, completed, declined := c.made(of(invitee, reader, invitee.with(fields{"email": "jon@example.is"}))), c.made(draft), c.made(draft)
+	answer := func(p object, what string, body fields) {
+		t.Helper()
+		path := answers + p["signingProcessId"].(string) + "/participants/" + participant(p, 0)["participantId"].(string) + what
+		c.want(c.call(http.MethodPost, path, body), http.StatusNoContent, nil)
+	}
+	answer(completed, "/sign", fields{"sandboxUserId": user})
+	answer(declined, "/decline", fields{"reason": "No."})
+
+	list := get("")["items"].([]any)
+	if len(list) != 3 {
+		t.Fatalf("%d are listed", len(list))
+	}
+	created := func(p object) time.Time {
+		t.Helper()
+		at, err := time.Parse(time.RFC3339, p["createdAt"].(string))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	week := created(waiting).Add(7 * 24 * time.Hour).Format("2006-01-02T15:04:05.000Z")
+	for i, want := range []object{
+		{"signingProcessId": waiting["signingProcessId"], "status": "Waiting", "createdAt": waiting["createdAt"], "expiresAt": week, "endedAt": nil, "fileName": "contract.pdf", "signers": 2.0, "signed": 0.0, "viewers": 1.0},
+		{"signingProcessId": completed["signingProcessId"], "status": "Completed", "createdAt": completed["createdAt"], "expiresAt": nil, "fileName": "contract.pdf", "signers": 1.0, "signed": 1.0, "viewers": 0.0},
+		{"signingProcessId": declined["signingProcessId"], "status": "Declined", "createdAt": declined["createdAt"], "expiresAt": nil, "fileName": "contract.pdf", "signers": 1.0, "signed": 0.0, "viewers": 0.0},
+	} {
+		got := list[i].(object)
+		if _, said := want["endedAt"]; !said {
+			if ended, err := time.Parse("2006-01-02T15:04:05.000Z", got["endedAt"].(string)); err != nil || ended.Before(created(want)) {
+				t.Errorf("endedAt %v", got["endedAt"])
+			}
+			want["endedAt"] = got["endedAt"]
+		}
+		diff(t, "item", want, got)
+	}
+	ids := func(query string) (ids []any, next any) {
+		t.Helper()
+		page := get(query)
+		for _, one := range page["items"].([]any) {
+			ids = append(ids, one.(object)["signingProcessId"])
+		}
+		return ids, page["next"]
+	}
+	all := []any{waiting["signingProcessId"], completed["signingProcessId"], declined["signingProcessId"]}
+	for query, want := range map[string][]any{
+		"?status=Waiting": all[:1], "?status=Completed&limit=1": all[1:2], "?status=Declined": all[2:], "?status=Expired": nil, "?limit=200&unknown=1": all, "?limit=3": all,
+		"?createdAfter=" + url.QueryEscape(created(waiting).Add(time.Hour).Format(time.RFC3339)):                                    nil,
+		"?createdAfter=" + url.QueryEscape(created(waiting).Add(-time.Hour).In(time.FixedZone("", -3600)).Format(time.RFC3339Nano)): all,
+	} {
+		got, next := ids(query)
+		diff(t, query, want, got)
+		diff(t, "next of "+query, nil, next)
+	}
+	first, next := ids("?limit=2")
+	diff(t, "first page", all[:2], first)
+	c.want(c.call(http.MethodDelete, pathOf(waiting), nil), http.StatusNoContent, nil)
+	second, end := ids("?limit=2&after=" + next.(string))
+	diff(t, "second page", all[2:], second)
+	diff(t, "next of the second page", nil, end)
+}
+
+// spec 4.8: one answer names all invalid parameters.
+func TestFaultyListOfProcesses(t *testing.T) {
+	t.Parallel()
+	c := start(t, wiring{}).client(t, account.ScopePortalRead)
+	for query, want := range map[string][]string{
+		"?status=waiting":                          {"status"},
+		"?status=None":                             {"status"},
+		"?createdAfter=yesterday":                  {"createdAfter"},
+		"?createdAfter=2026-03-02":                 {"createdAfter"},
+		"?limit=0":                                 {"limit"},
+		"?limit=201":                               {"limit"},
+		"?limit=ten":                               {"limit"},
+		"?limit=99999999999999999999":              {"limit"},
+		"?after=1":                                 {"after"},
+		"?limit=1&limit=1":                         {"limit"},
+		"?status=Waiting&status=Waiting":           {"status"},
+		"?status=x&createdAfter=x&limit=x&after=x": {"status", "createdAfter", "limit", "after"},
+		"?status=&createdAfter=&limit=&after=":     {"status", "createdAfter", "limit", "after"},
+		"?limit=%zz":                               {"$"},
+		"?after=" + url.QueryEscape("AQAAAAAAAAAAYQ\x00\r\nx"): {"after"},
+	} {
+		a := c.call(http.MethodGet, processes+query, nil)
+		p := c.process(http.StatusBadRequest, a)
+		diff(t, "title", "One or more validation errors occurred.", p["title"].(string))
+		diff(t, "Content-Type", problemType, a.header.Get("Content-Type"))
+		got := p["errors"].(object)
+		for _, field := range want {
+			if messages, _ := got[field].([]any); len(messages) == 0 {
+				t.Errorf("%s: %s", query, a.body)
+			}
+		}
+		diff(t, "faults of "+query, len(want), len(got))
+	}
 }

@@ -2,18 +2,21 @@ package httpapi_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
-	"github.com/innsigli/innsigli/account"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	"github.com/innsigli/innsigli/portal"
 )
 
-// openPage is encrypted, and opens without a password.
+// openPage returns an encrypted document that opens without a password.
 func openPage(t *testing.T) []byte {
 	t.Helper()
 	folder := t.TempDir()
@@ -31,8 +34,7 @@ func openPage(t *testing.T) []byte {
 	return content
 }
 
-// spec 4.1: the titled refusals that have to do with the document, each at the first value that
-// is refused. Nothing is kept, and the key is free again.
+// spec 4.1: documents and pages that are refused. Nothing is stored, and the key can be used again.
 func TestRefusedProcess(t *testing.T) {
 	testenv.Slow(t, "dozens of documents are refused")
 	t.Parallel()
@@ -66,7 +68,7 @@ func TestRefusedProcess(t *testing.T) {
 			c := c.in(t)
 			for range 2 {
 				c.wantProblem(c.createWithKey(name, test.sent), http.StatusBadRequest, test.title)
-				c.wantNothing()
+				c.wantNothingStored()
 			}
 			made := c.process(http.StatusCreated, c.createWithKey(name, draft))
 			c.want(c.call(http.MethodDelete, pathOf(made), nil), http.StatusNoContent, nil)
@@ -74,7 +76,7 @@ func TestRefusedProcess(t *testing.T) {
 	}
 }
 
-// What is wrong with the document is said before what is wrong with the account.
+// A fault of the document is reported before one of the account.
 func TestOrderOfRefusals(t *testing.T) {
 	t.Parallel()
 	s := start(t, empty)
@@ -93,97 +95,133 @@ func TestOrderOfRefusals(t *testing.T) {
 		{fields{"participants": signers(3)}, "Storage quota exceeded"},
 	} {
 		c.wantProblem(c.create(of(signers(stampsOnA4+1)...).with(step.sent)), http.StatusBadRequest, step.title)
-		c.wantNothing()
+		c.wantNothingStored()
 	}
 	c.wantInvalid(c.create(draft.with(fields{"file.contentBase64": lockedPage, "file.name": 5})), "file.name")
 }
 
-// spec 4.1 and 4.7: without a payment method there are three free signatures.
-// Those are spoken for which processes that wait still need; viewers need none, and the Signing API
-// is never refused.
-func TestFreeSignatures(t *testing.T) {
-	t.Parallel()
-	s := start(t, empty)
-	c := s.client(t, account.Scopes()...)
-	const refused = "Payment method required"
-	user := c.user(person)
-	c.wantProblem(c.create(of(signers(4)...)), http.StatusBadRequest, refused)
-	three := c.made(of(append(signers(3), reader)...))
-	c.wantProblem(c.create(draft), http.StatusBadRequest, refused)
-	c.want(c.declineAs(three, 0, nil), http.StatusNoContent, nil) // of those who wait there are none now
-	two := c.made(of(signers(2)...))
-	c.wantProblem(c.create(of(signers(2)...)), http.StatusBadRequest, refused)
-	c.signedAs(two, 0, user, "Waiting") // one made, one spoken for
-	c.wantProblem(c.create(of(signers(2)...)), http.StatusBadRequest, refused)
-	c.want(c.call(http.MethodDelete, pathOf(two), nil), http.StatusNoContent, nil)
-	c.made(of(signers(2)...))
-	for range 4 {
-		c.signature(c.sign(startBody(idpSim)))
-	}
-	c.wantProblem(c.create(draft), http.StatusBadRequest, refused)
-	if err := s.accounts.SetPaymentMethod(t.Context(), c.account, true); err != nil {
-		t.Fatal(err)
-	}
-	c.made(of(signers(9)...))
-}
-
-// spec 4.1: the quota is for the documents of processes; the last byte of it may be used. What
-// signatures add is never refused.
-func TestStorageQuota(t *testing.T) {
-	t.Parallel()
-	s := start(t, empty)
-	c := s.client(t, account.Scopes()...)
-	user := c.user(person)
-	allow := func(bytes int) {
-		t.Helper()
-		if err := s.accounts.SetQuota(t.Context(), c.account, int64(bytes)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	const refused = "Storage quota exceeded"
-	allow(len(page) - 1)
-	c.wantProblem(c.create(draft), http.StatusBadRequest, refused)
-	c.wantNothing()
-	allow(len(page))
-	made := c.made(draft)
-	c.wantProblem(c.create(draft), http.StatusBadRequest, refused)
-	c.sign(startBody(idpSim)) // its document does not count
-	c.signedAs(made, 0, user, "Completed")
-	_, signed := c.document(made)
-	owner, err := s.accounts.Account(t.Context(), c.account)
-	if err != nil {
-		t.Fatal(err)
-	}
-	diff(t, "bytes that count", int64(len(signed)), owner.Stored)
-	allow(len(signed) + len(page) - 1)
-	c.wantProblem(c.create(draft), http.StatusBadRequest, refused)
-	c.want(c.call(http.MethodDelete, pathOf(made), nil), http.StatusNoContent, nil)
-	c.wantNothing()
-	c.made(draft)
-}
-
-// A page that cannot be drawn for now is asked for again.
+// While the renderer is not ready, the answer is 503, and the key can be used again.
 func TestProcessWhileTheRendererIsNotReady(t *testing.T) {
 	t.Parallel()
-	c := start(t, wiring{breaks: true, renderer: unready{}}).sender(t)
+	c := start(t, wiring{breaks: true, renderer: unreadyRenderer{}}).sender(t)
 	a := c.createWithKey("the contract", draft)
 	c.wantProblem(a, http.StatusServiceUnavailable, "Service unavailable")
 	diff(t, "Retry-After", "1", a.header.Get("Retry-After"))
-	c.wantNothing()
+	c.wantNothingStored()
 	c.wantProblem(c.createWithKey("the contract", draft.with(fields{"file.name": "other.pdf"})), http.StatusServiceUnavailable, "Service unavailable")
 }
 
-// Where the page cannot be drawn, the answer does not claim that the page has no room (spec 3.3 and 4.1).
+// If the page cannot be drawn, the answer does not state that the page has no room (spec 3.3 and 4.1).
 func TestPageThatCannotBeDrawn(t *testing.T) {
 	t.Parallel()
 	s := start(t, wiring{}) // which has no renderer
 	c := s.sender(t)
 	a := c.create(draft)
 	c.wantProblem(a, http.StatusBadRequest, "Too many participants for the page")
-	diff(t, "detail", "The page could not be drawn to look for places for the stamps.", c.object(a)["detail"])
+	diff(t, "detail", "The page could not be drawn to find free places for the stamps.", c.object(a)["detail"])
 	c = s.signer(t)
 	c.user(person)
 	a = c.start(startBody(idpApp).with(inImage(fields{"alignment": "TopLeft", "positioning": "Auto"})))
 	c.wantProblem(a, http.StatusBadRequest, "No free signature slot")
-	diff(t, "detail", "The page could not be drawn to look for a free place.", c.object(a)["detail"])
+	diff(t, "detail", "The page could not be drawn to find a free place.", c.object(a)["detail"])
+}
+
+// wantRefused checks that a body is refused for these fields, and that nothing is stored.
+func (c *client) wantRefused(body any, paths ...string) {
+	c.Helper()
+	c.wantInvalid(c.create(body), paths...)
+	c.wantNothingStored()
+}
+
+// wantNothingStored checks that nothing is stored.
+func (c *client) wantNothingStored() {
+	c.Helper()
+	c.wantDocuments(0)
+	for p, err := range c.store.AllProcesses(c.Context()) {
+		c.Fatalf("there is process %s, %v", p.ID, err)
+	}
+	if stored, err := c.accounts.Account(c.Context(), c.account); err != nil || stored.Stored != 0 {
+		c.Errorf("%d bytes are counted, %v", stored.Stored, err)
+	}
+}
+
+// spec 1.3 and 4.1: one answer names all faulty fields, with one message each.
+func TestSeveralFaultsOfAProcess(t *testing.T) {
+	t.Parallel()
+	c := start(t, empty).sender(t)
+	for name, test := range map[string]struct {
+		sent  fields
+		paths []string
+	}{
+		"one of each": {
+			draft.with(fields{"file.name": "contract", "file.contentBase64": "?", "signatureLocation": "Middle", "signaturePage": "2", "participants": []any{
+				invitee.with(fields{"name": 5, "phoneNumber": "+354"}), 7, reader.with(fields{"email": "none", "kennitala": "1"}), invitee.with(fields{"role": "Approver"}),
+			}}),
+			[]string{"file.name", "file.contentBase64", "signatureLocation", "signaturePage", "participants[0].name", "participants[0].phoneNumber", "participants[1]", "participants[2].email", "participants[2].kennitala", "participants[3].email", "participants[3].role"},
+		},
+		"nothing":                                 {fields{"file.name": absent{}, "file.contentBase64": absent{}, "signatureLocation": absent{}, "participants": absent{}}, []string{"file", "participants", "signatureLocation"}},
+		"a participant without members":           {of(invitee, fields{}), []string{"participants[1].name", "participants[1].email", "participants[1].role"}},
+		"two participants with one address":       {of(invitee, reader, reader.with(fields{"email": "SIGRUN@Example.is"})), []string{"participants[2].email"}},
+		"a list without a signer, and an element": {of(reader.with(fields{"name": " "})), []string{"participants", "participants[0].name"}},
+		"types and values":                        {of(invitee.with(fields{"email": "none", "kennitala": 5})).with(fields{"file.name": 5, "signaturePage": 1.5}), []string{"file.name", "signaturePage", "participants[0].email", "participants[0].kennitala"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := c.in(t)
+			a := c.call(http.MethodPost, processes, test.sent)
+			c.wantInvalid(a, slices.Clone(test.paths)...)
+			for path, messages := range c.object(a)["errors"].(object) {
+				if said := messages.([]any); len(said) != 1 {
+					t.Errorf("of %s is said: %v", path, said)
+				}
+			}
+			c.wantNothingStored()
+		})
+	}
+	t.Run("a body of 9000 participants", func(t *testing.T) {
+		c.in(t).wantRefused(`{"participants":[`+strings.Repeat("{},", 9000)+`{}]}`, "participants", "file", "signatureLocation")
+	})
+	t.Run("a body of 10001 values", func(t *testing.T) {
+		c.in(t).wantRefused(`{"participants":[`+strings.Repeat("{},", 10_000)+`{}]}`, "$")
+	})
+	diff(t, "limit", 100, portal.MaxParticipants)
+}
+
+// spec 4.1: the limits of lists and pages at the last value that is allowed, and other forms of a body. TestEveryField has
+// the limits of single fields, TestRefusedProcess what is refused beyond.
+func TestLastAllowedValuesOfAProcess(t *testing.T) {
+	t.Parallel()
+	c := start(t, empty).sender(t)
+	crowd := append(signers(1), make([]fields, 99)...)
+	for i := range 99 {
+		crowd[i+1] = reader.with(fields{"email": strings.Repeat("b", i+1) + "@example.is"})
+	}
+	two := pdftest.Build(pdftest.Options{Pages: 2})
+	for name, body := range map[string]any{
+		"100 participants":          of(crowd...),
+		"as many signers as stamps": of(signers(stampsOnA4)...),
+		"page 1.0":                  `{"signaturePage":1.0,` + written(t, draft)[1:],
+		"the last page":             draft.with(fields{"signaturePage": 2, "file.contentBase64": two}),
+		"an unknown member":         of(invitee.with(fields{"Kennitala": 5, "status": "Completed"})).with(fields{"status": "Completed", "file.size": 7}),
+		"the content first":         `{"file":{"contentBase64":` + written(t, page) + `,"name":"a.pdf"},"participants":[{"role":"Signer","email":"a@b.is","name":"A"}],"signatureLocation":"TopRight"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := c.in(t)
+			made := c.made(body)
+			c.want(c.call(http.MethodDelete, pathOf(made), nil), http.StatusNoContent, nil)
+			c.wantNothingStored()
+		})
+	}
+}
+
+// stampsOnA4 is the number of stamps for which an empty page has room.
+const stampsOnA4 = 56
+
+// written returns a value in JSON.
+func written(t *testing.T, v any) string {
+	t.Helper()
+	encoded, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(encoded)
 }

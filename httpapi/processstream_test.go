@@ -6,20 +6,17 @@ import (
 	"image"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"testing"
-
-	"github.com/google/uuid"
 
 	"github.com/innsigli/innsigli/httpapi"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/storage"
 )
 
-// breaking has documents that cannot be read beyond their first megabyte.
-type breaking struct{ httpapi.Portal }
+// brokenDocuments has documents that cannot be read beyond their first mebibyte.
+type brokenDocuments struct{ httpapi.Portal }
 
-func (b breaking) Document(ctx context.Context, account, id string) (string, storage.Blob, error) {
+func (b brokenDocuments) Document(ctx context.Context, account, id string) (string, storage.Blob, error) {
 	name, content, err := b.Portal.Document(ctx, account, id)
 	return name, brokenBlob{content}, err
 }
@@ -33,11 +30,10 @@ func (b brokenBlob) ReadAt(p []byte, at int64) (int, error) {
 	return b.Blob.ReadAt(p, at)
 }
 
-// A document that cannot be read to its end is no whole answer: the connection is broken, so that the
-// client notices.
+// If a document cannot be read to its end, the server closes the connection, so that the client notices.
 func TestDocumentThatBreaksOff(t *testing.T) {
 	t.Parallel()
-	c := start(t, wiring{breaks: true, renderer: blank{}, portal: func(p httpapi.Portal) httpapi.Portal { return breaking{p} }}).sender(t)
+	c := start(t, wiring{breaks: true, renderer: blankRenderer{}, portal: func(p httpapi.Portal) httpapi.Portal { return brokenDocuments{p} }}).sender(t)
 	short, long := c.made(draft), c.made(draft.with(fields{"file.contentBase64": pdftest.Build(pdftest.Options{Payload: 2 * mebibyte})}))
 	c.document(short)
 	response, err := c.http.Do(c.request(http.MethodGet, pathOf(long)+"/document", nil))
@@ -51,25 +47,25 @@ func TestDocumentThatBreaksOff(t *testing.T) {
 	}
 }
 
-// held draws pages when it is let, or nobody waits any more, and says that it has begun.
-type held struct {
-	blank
+// blockingRenderer draws a page when the test lets it or the context ends, and reports that it has begun.
+type blockingRenderer struct {
+	blankRenderer
 	begun, let chan struct{}
 }
 
-func (h held) Render(ctx context.Context, r io.ReaderAt, size int64, page, width, height int) (*image.RGBA, error) {
+func (h blockingRenderer) Render(ctx context.Context, r io.ReaderAt, size int64, page, width, height int) (*image.RGBA, error) {
 	h.begun <- struct{}{}
 	select {
 	case <-h.let:
 	case <-ctx.Done():
 	}
-	return h.blank.Render(ctx, r, size, page, width, height)
+	return h.blankRenderer.Render(ctx, r, size, page, width, height)
 }
 
-// spec 1.8: 409 as long as the process with that key is being made.
+// spec 1.8: 409 while the process with that key is being created.
 func TestProcessThatIsBeingMade(t *testing.T) {
 	t.Parallel()
-	h := held{begun: make(chan struct{}), let: make(chan struct{})}
+	h := blockingRenderer{begun: make(chan struct{}), let: make(chan struct{})}
 	c := start(t, wiring{renderer: h}).sender(t)
 	request := c.request(http.MethodPost, processes, draft)
 	request.Header.Set("Idempotency-Key", "the contract")
@@ -88,40 +84,4 @@ func TestProcessThatIsBeingMade(t *testing.T) {
 	made := c.process(http.StatusCreated, <-first)
 	diff(t, "the same process", made, c.process(http.StatusCreated, c.createWithKey("the contract", draft)))
 	c.wantDocuments(1)
-}
-
-// A process that nobody waits for is not made, and its key is free.
-func TestClientThatHangsUpWhileItsProcessIsMade(t *testing.T) {
-	t.Parallel()
-	h := held{begun: make(chan struct{})}
-	c := start(t, wiring{breaks: true, renderer: h}).sender(t)
-	ctx, hangUp := context.WithCancel(t.Context())
-	request := c.request(http.MethodPost, processes, draft).WithContext(ctx)
-	request.Header.Set("Idempotency-Key", "the contract")
-	done := make(chan error, 1)
-	go func() {
-		_, err := c.do(request)
-		done <- err
-	}()
-	<-h.begun
-	hangUp()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
-	c.stop()
-	c.wantNothing()
-	if _, err := c.store.Processes().Key(t.Context(), c.id, "the contract"); !errors.Is(err, storage.ErrNotFound) {
-		t.Errorf("the key: %v", err)
-	}
-}
-
-// Where there are no processes, their paths do not exist.
-func TestServerWithoutProcesses(t *testing.T) {
-	t.Parallel()
-	handler := httpapi.New(httpapi.Config{})
-	for _, path := range []string{processes, processes + "/" + uuid.NewString(), answers + uuid.NewString() + "/participants/" + uuid.NewString() + "/sign"} {
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, nil))
-		diff(t, path, http.StatusNotFound, w.Code)
-	}
 }

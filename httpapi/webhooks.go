@@ -11,7 +11,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// Webhooks keeps webhook subscriptions; *delivery.Service is one.
+// Webhooks manages webhook subscriptions. *delivery.Service implements it.
 type Webhooks interface {
 	Validate(url *string, eventTypes []string) error
 	Create(ctx context.Context, account, url string, eventTypes []string) (delivery.Subscription, error)
@@ -24,10 +24,10 @@ type Webhooks interface {
 	PublicKeys(ctx context.Context) ([]byte, error)
 }
 
-// maxEventTypes is how long a list of event types may be, with its repeats.
+// maxEventTypes is the largest number of elements in a list of event types, including duplicates.
 const maxEventTypes = 100
 
-// subscription is a webhook subscription on the wire (spec 5.1).
+// subscription is the JSON form of a webhook subscription (spec 5.1).
 type subscription struct {
 	ID         string           `json:"id"`
 	URL        string           `json:"url"`
@@ -36,7 +36,7 @@ type subscription struct {
 	CreatedAt  string           `json:"createdAt"`
 	UpdatedAt  string           `json:"updatedAt"`
 	Reason     *delivery.Reason `json:"deactivatedReason"`
-	Secret     string           `json:"secret,omitempty"` // of the answer to its creation alone
+	Secret     string           `json:"secret,omitempty"` // only in the answer to its creation
 }
 
 func subscriptionBody(s delivery.Subscription) subscription {
@@ -87,8 +87,8 @@ func (a *api) updateWebhook(w http.ResponseWriter, r *http.Request, caller accou
 	return writeJSON(w, http.StatusOK, subscriptionBody(updated))
 }
 
-// readChange reads the URL and the event types. What the service has against them is in the
-// answer together with what is no string or no array.
+// readChange reads the URL and the event types. Its error names all faults: wrong types, and values that the service
+// does not accept.
 func (a *api) readChange(body *jsonbody.Object, rules ...jsonbody.Rule) (delivery.Change, error) {
 	c := delivery.Change{
 		URL:        body.OptionalString("url", rules...),

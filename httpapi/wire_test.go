@@ -1,9 +1,12 @@
 package httpapi_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +18,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// spec 1.4: 405 names what the path takes. A poll takes no HEAD, which would end the request.
+// spec 1.4: 405 names the methods that the path accepts. A poll does not accept HEAD, which would end the request.
 func TestMethodThatAPathDoesNotTake(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -70,7 +73,7 @@ func TestHEADEndsNothing(t *testing.T) {
 func TestHead(t *testing.T) {
 	t.Parallel()
 	w := trial
-	w.renderer = blank{}
+	w.renderer = blankRenderer{}
 	s := start(t, w)
 	c := s.sender(t)
 	c.user(person)
@@ -105,7 +108,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// HEAD counts as GET does towards the rate of a client.
+// HEAD counts towards the rate of a client as GET does.
 func TestHeadIsLimited(t *testing.T) {
 	t.Parallel()
 	bubble(t, wiring{limits: httpapi.Limits{Client: storage.Rate{PerSecond: 1, Burst: 2}}}, func(t *testing.T, s *server) {
@@ -119,7 +122,7 @@ func TestHeadIsLimited(t *testing.T) {
 	})
 }
 
-// unread is a document that may be opened and not read.
+// unread has documents that can be opened but not read.
 type unread struct{ httpapi.Portal }
 
 func (u unread) Document(ctx context.Context, account, id string) (string, storage.Blob, error) {
@@ -133,10 +136,10 @@ func (unreadBlob) ReadAt([]byte, int64) (int, error) {
 	return 0, errors.New("the document was read")
 }
 
-// A document is not read for HEAD.
+// HEAD does not read the document.
 func TestHeadReadsNoDocument(t *testing.T) {
 	t.Parallel()
-	w := wiring{renderer: blank{}}
+	w := wiring{renderer: blankRenderer{}}
 	w.portal = func(p httpapi.Portal) httpapi.Portal { return unread{p} }
 	c := start(t, w).sender(t)
 	path := pathOf(c.made(draft)) + "/document"
@@ -163,70 +166,7 @@ func TestPathThatDoesNotExist(t *testing.T) {
 	c.wantProblem(c.send(c.request("GET", "/problems/no-such-problem", nil)), http.StatusNotFound, "Not found")
 }
 
-// spec 1.1: a body without Content-Type is read as JSON, another type is 415.
-func TestContentType(t *testing.T) {
-	t.Parallel()
-	c := start(t, wiring{}).client(t, account.Scopes()...)
-	id, hook := c.user(person), c.subscribe("https://hooks.example/")
-	calls := []struct {
-		method, path string
-		body         any
-		status       int
-	}{
-		{http.MethodPost, "/api/v1/signing", startBody(idpApp), http.StatusOK},
-		{http.MethodPost, "/api/v1/signing/busy-signal", fields{}, http.StatusOK},
-		{http.MethodPost, users, person, http.StatusUnprocessableEntity},
-		{http.MethodPut, users + "/" + id, person, http.StatusNoContent},
-		{http.MethodPut, webhooks + "/" + hook, fields{}, http.StatusOK},
-		{http.MethodPost, webhooks, fields{}, http.StatusBadRequest},
-		{http.MethodPost, webhooks + "/x/activate", fields{}, http.StatusNotFound},
-		{http.MethodPost, webhooks + "/x/test", fields{}, http.StatusNotFound},
-		{http.MethodPost, processes, fields{}, http.StatusBadRequest},
-		{http.MethodPost, answers + "x/participants/x/sign", fields{}, http.StatusBadRequest},
-		{http.MethodPost, answers + "x/participants/x/decline", fields{}, http.StatusNotFound},
-	}
-	for kind, taken := range map[string]bool{
-		"": true, "application/json": true, "Application/JSON": true, "application/json; charset=utf-8": true, `application/json;charset="UTF-8"`: true, "application/json; charset=Utf-8": true,
-		"text/plain": false, "text/json": false, "application/xml": false, "application/x-www-form-urlencoded": false, "multipart/form-data; boundary=x": false,
-		"application/json; charset=iso-8859-1": false, "application/problem+json": false, "json": false, "application/json;;": false,
-	} {
-		t.Run(kind, func(t *testing.T) {
-			c := c.in(t)
-			for _, call := range calls {
-				r := c.request(call.method, call.path, call.body)
-				r.Header.Del("Content-Type")
-				if kind != "" {
-					r.Header.Set("Content-Type", kind)
-				}
-				a := c.send(r)
-				if taken {
-					diff(t, call.path, call.status, a.status)
-					continue
-				}
-				c.wantProblem(a, http.StatusUnsupportedMediaType, "Unsupported media type")
-			}
-		})
-	}
-}
-
-// spec 1.1: a POST that needs no body accepts none, whatever a client says of none.
-func TestTypeOfNoBody(t *testing.T) {
-	t.Parallel()
-	c := start(t, wiring{}).client(t, account.Scopes()...)
-	for path, status := range map[string]int{
-		"/api/v1/signing/busy-signal":        http.StatusOK,
-		webhooks + "/x/activate":             http.StatusNotFound,
-		webhooks + "/x/test":                 http.StatusNotFound,
-		answers + "x/participants/x/decline": http.StatusNotFound,
-		processes:                            http.StatusBadRequest, // which needs one
-	} {
-		r := c.request(http.MethodPost, path, nil)
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded") // as curl does with -d ''
-		diff(t, path, status, c.send(r).status)
-	}
-}
-
-// What answers for itself: the operator's probes and the sandbox's root.
+// The paths of probes and keys need no token.
 func TestPathsWithoutAToken(t *testing.T) {
 	t.Parallel()
 	s := start(t, wiring{})
@@ -247,5 +187,35 @@ func TestPathsWithoutAToken(t *testing.T) {
 		diff(t, path, want.body, string(a.body))
 		diff(t, path, want.kind, a.header.Get("Content-Type"))
 		diff(t, path, http.StatusOK, a.status)
+	}
+}
+
+// Over HTTP/2, an answer before the whole body was received is complete at once.
+func TestEarlyAnswerOverHTTP2(t *testing.T) {
+	t.Parallel()
+	var handler http.Handler
+	start(t, wiring{around: func(h http.Handler) http.Handler {
+		handler = h
+		return h
+	}})
+	s := httptest.NewUnstartedServer(handler)
+	s.EnableHTTP2 = true
+	s.Config.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: 128 << 10} // so that not all of it is on its way
+	s.StartTLS()
+	defer s.Close()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/api/v1/signing", bytes.NewReader(make([]byte, 1<<20)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer garbage")
+	r.Header.Set("Content-Type", "application/json")
+	response, err := s.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err != nil || response.ProtoMajor != 2 || response.StatusCode != http.StatusUnauthorized || !bytes.Contains(content, []byte("Unauthorized")) {
+		t.Errorf("%s %s: %s, %v", response.Proto, response.Status, content, err)
 	}
 }

@@ -7,23 +7,23 @@ import (
 )
 
 const (
-	// cleanupInterval is how often what has outlived its purpose is deleted.
+	// cleanupInterval is the time between two cleanups.
 	cleanupInterval = time.Minute
-	// uploadTime is how long a document may take from its first byte to its request.
+	// uploadTime is how long after its upload began a document without a signing request is deleted.
 	uploadTime = time.Hour
-	// cleanupBatch is how many records one transaction deletes.
+	// cleanupBatch is the most records that one transaction deletes.
 	cleanupBatch = 1000
 )
 
-// cleanupTask deletes one bounded batch of records that are not needed any more and returns how many; when there were
-// any, there may be more.
+// cleanupTask deletes records that are not needed any more. do deletes one bounded batch and returns how many records it
+// deleted; unless that is 0, there may be more.
 type cleanupTask struct {
 	what string
 	do   func(context.Context) (int, error)
 }
 
-// cleanupTasks are the retention table (spec 7.2). Documents are not in it: one goes with the
-// delivery of its request, or with its process.
+// cleanupTasks returns the tasks of the retention table (spec 7.2). Documents of requests and processes are not in it: they
+// are deleted when their request is delivered, or with their process.
 func (s *Server) cleanupTasks() []cleanupTask {
 	b := s.config.Backend
 	inTx := func(what string, do func(context.Context) (int, error)) func(context.Context) (int, error) {
@@ -51,7 +51,7 @@ func (s *Server) cleanupTasks() []cleanupTask {
 		{"expired links of processes, expired processes, and idempotency keys", s.processes.Sweep},
 		{"processes that ended", func(ctx context.Context) (int, error) {
 			if s.config.Retention.Processes == (Period{}) {
-				return 0, nil // they stay until they are deleted
+				return 0, nil // a client or the operator deletes them
 			}
 			return s.processes.DeleteEnded(ctx, s.config.Retention.Processes.before(time.Now()))
 		}},
@@ -74,16 +74,17 @@ func (s *Server) cleanupTasks() []cleanupTask {
 	}
 }
 
-// cleanup does all tasks. Several servers may do them at once on one backend.
+// cleanup runs all tasks. Several servers may run them at once on one backend.
 func (s *Server) cleanup(ctx context.Context) {
 	for _, task := range s.cleanupTasks() {
-		if err := task.untilDone(ctx); err != nil && ctx.Err() == nil {
+		if err := task.run(ctx); err != nil && ctx.Err() == nil {
 			s.config.Log.Error("cleanup failed", "what", task.what, "error", err)
 		}
 	}
 }
 
-func (t cleanupTask) untilDone(ctx context.Context) error {
+// run deletes batches until no records are left, or the context ends.
+func (t cleanupTask) run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if n, err := t.do(ctx); n == 0 || err != nil {
 			return err
@@ -92,7 +93,7 @@ func (t cleanupTask) untilDone(ctx context.Context) error {
 	return nil
 }
 
-// every calls do at once, and then in each interval, until the context ends.
+// every calls do at once, and then once in each interval, until the context ends.
 func every(ctx context.Context, interval time.Duration, do func(context.Context)) error {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()

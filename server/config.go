@@ -31,49 +31,49 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// Config says what a server is made of. Backend, MasterKey and BaseURL are required, the last but in a Sandbox that listens, and
-// in Production a Provider; the zero value of every other field is right, and safe.
+// Config is the configuration of a server. Backend and MasterKey are required; so are BaseURL, except in a Sandbox that
+// listens, and Provider in Production. The zero value of every other field is a safe default.
 type Config struct {
-	// Environment says who signs. The zero value is Production.
+	// Environment is who signs, and who issues their certificates. The zero value is Production.
 	Environment Environment
 
-	// BaseURL is the address that clients and browsers reach the server at, such as https://sign.example. In a
-	// sandbox that listens it may be empty: it is then http and the address of Listen.
+	// BaseURL is the URL at which clients and browsers reach the server, such as https://sign.example. In a Sandbox that
+	// listens it may be empty: it is then http:// and the address of Listen.
 	BaseURL string
 
-	// Backend is where everything is stored. It stays the caller's to close, after the server.
+	// Backend stores all data. The caller closes it, after the server.
 	Backend Backend
 
-	// MasterKey seals the secrets in the backend. Several servers on one backend need the same keys.
+	// MasterKey encrypts the secrets in the backend. All servers on one backend need the same keys.
 	MasterKey *sealed.Keys
 
-	// Provider asks people to sign. It is for Production, which needs one.
+	// Provider is the identity provider, which asks people to sign. It is required in Production, and nil elsewhere.
 	Provider idp.Provider
 
-	// Login finds out who opens a signing page. It is for Production; nil: people can be invited, and cannot open
-	// what they are invited to.
+	// Login identifies the people who open a signing page. It is only for Production; nil: people can be invited, and
+	// cannot open their documents.
 	Login page.Login
 
-	// Sources returns where timestamps and revocation status come from, and the roots that certificates have to lead to. It
-	// is called for each signature, so that its answer may change. nil: no root is trusted, and no level above B can be
-	// reached, but with the authority that the server itself has in a Sandbox and a Trial.
+	// Sources returns the sources of timestamps and revocation status, and the trusted roots. The server calls it for each
+	// signature, so its result may change. nil: there are no sources and no roots, except those of the test authority of
+	// a Sandbox or Trial, and so no level above B.
 	Sources func() ades.Sources
 
-	// AllowDigitalSignature accepts certificates of people whose key usage has digitalSignature and not nonRepudiation: as a
-	// rule, those are for logging in.
+	// AllowDigitalSignature accepts certificates of people whose key usage has digitalSignature and not nonRepudiation,
+	// which are usually for logging in.
 	AllowDigitalSignature bool
 
-	// Mail sends messages to people. It is for Production and Trial; nil: none are sent.
+	// Mail sends messages to people, in Production and Trial; nil: no mail is sent.
 	Mail Mail
 
-	// Operator is the name and the looks of who runs the service.
+	// Operator has the name, logo and colour of the service's operator.
 	Operator page.Operator
 
-	// Renderer draws pages, to find free places for stamps and to show documents. It stays the caller's to close,
-	// after the server. nil: the server makes one, which compiles its code at each start.
+	// Renderer draws pages, to find free space for stamps and to show documents. The caller closes it, after the server.
+	// nil: the server creates one, which compiles its code at each start.
 	Renderer *pdfium.Renderer
 
-	// TestKeys is the kind of key that new test users of a Sandbox get.
+	// TestKeys is the kind of key of new test users of a Sandbox.
 	TestKeys sandbox.KeyType
 
 	Webhooks  Webhooks
@@ -81,47 +81,46 @@ type Config struct {
 	Limits    Limits
 	Proxies   Proxies
 
-	// Listen is the address that [Server.Run] answers at, such as 127.0.0.1:8080; port 0 takes a free one. Empty: it
+	// Listen is the address that the server listens on, such as 127.0.0.1:8080; port 0 is any free port. Empty: the server
 	// does not listen, and the caller serves [Server.Handler].
 	Listen string
-	// TLS is for Listen; nil: plain HTTP, as behind a proxy that speaks TLS.
+	// TLS is for Listen; nil: plain HTTP, for a server behind a proxy with TLS.
 	TLS *tls.Config
-	// ListenMetrics is the address that metrics and profiles are answered at, without a token; empty: they are not.
+	// ListenMetrics is the address that metrics and profiles are served on, without a token; empty: they are not served.
 	ListenMetrics string
-	// OperatorSocket is the path of a socket for the commands of the server's operator (see package
-	// server/operator), which only the server's user can connect to; empty: there is none.
+	// OperatorSocket is the path of a socket for the operator's commands (see package server/operator). Only the user of
+	// the server process can connect to it. Empty: there is no socket.
 	OperatorSocket string
 
-	// DrainDelay is how long a server that is to stop still takes requests, while /readyz tells load balancers to send
-	// it none.
+	// DrainDelay is how long a stopping server still accepts requests, while /readyz tells load balancers to send no more.
 	DrainDelay time.Duration
-	// Stopping, unless nil, is called when the server begins to stop.
+	// Stopping, if not nil, is called when the server begins to stop.
 	Stopping func()
 
-	// Traces records what the server does; nil: nothing is recorded. It stays the caller's to shut down.
+	// Traces records spans; nil: nothing is recorded. The caller shuts it down.
 	Traces trace.TracerProvider
-	// Log has what the server does, and no personal data. nil: there is none.
+	// Log is the server's log, which has no personal data. nil: nothing is logged.
 	Log *slog.Logger
-	// RequestLevel is the level of log lines about requests that went well.
+	// RequestLevel is the level of log lines about successful requests.
 	RequestLevel slog.Level
 }
 
-// Environment says who signs, and what certifies them.
+// Environment is who signs, and who issues their certificates.
 type Environment int
 
 const (
-	Production Environment = iota // people, at Config.Provider
-	Sandbox                       // test users, whom clients make; an authority of the server's own certifies them
-	Trial                         // production with simulated people, on this machine alone; nobody is asked
+	Production Environment = iota // people, through Config.Provider
+	Sandbox                       // test users that clients create, with certificates of a test authority of the server
+	Trial                         // simulated people with such certificates; else as Production, and only on this machine
 )
 
-// Backend is where a server stores everything. *bolt.DB and *postgres.DB are backends; package storage/storagetest tests
-// others. A backend may have two further methods:
+// Backend stores the data of a server. *bolt.DB and *postgres.DB are backends; package storage/storagetest tests others. A
+// backend may have two further methods:
 //
-//	Buckets() storage.Buckets    // of a backend that several servers share; without it, one server has the backend alone
-//	Check(context.Context) error // reports whether the backend answers, in a schema that this version knows
+//	Buckets() storage.Buckets    // for a backend that several servers share; without it only one server may use the backend
+//	Check(context.Context) error // reports whether the backend answers, with a schema that this version knows
 //
-// To replace a part of a backend, embed a Backend in a struct that has the method of that part.
+// To replace one part of a backend, embed a Backend in a struct with the method of that part.
 type Backend interface {
 	storage.Transactor
 	Accounts() account.Store
@@ -135,9 +134,9 @@ type Backend interface {
 	Processes() portal.Store
 	Pages() storage.Records
 
-	// AllCertificates, AllSubscriptions and AllUnopened return records with secrets in them, as they are stored: all
-	// kept certificates, all subscriptions, and all processes with a link that was not opened. A server that starts
-	// seals them with the first master key.
+	// AllCertificates, AllSubscriptions and AllUnopened return records with encrypted secrets, as they are stored: all kept
+	// certificates, all subscriptions, and all processes with an unopened link. A server that starts encrypts their
+	// secrets again with the first master key.
 	AllCertificates(ctx context.Context) iter.Seq2[signing.KeptCertificate, error]
 	AllSubscriptions(ctx context.Context) iter.Seq2[delivery.Subscription, error]
 	AllUnopened(ctx context.Context) iter.Seq2[portal.Process, error]
@@ -145,27 +144,27 @@ type Backend interface {
 
 // Mail sends messages.
 type Mail interface {
-	// Send returns nil once the message was taken by whoever delivers it. A message that failed is sent again, with
-	// the same ID, for five days; one whose error is ErrMailRefused is not.
+	// Send returns nil once a mail server, or another that delivers it, has accepted the message. After an error the server
+	// sends the message again, with the same ID, for up to five days; not after ErrMailRefused.
 	Send(ctx context.Context, m Message) error
 }
 
-// ErrMailRefused is the error of a message that will not be taken later either.
+// ErrMailRefused is the error of a message that will not be accepted later either.
 var ErrMailRefused = mail.ErrRefused
 
-// Message is a message to people. Text and HTML say the same.
+// Message is a mail message. Text and HTML have the same content.
 type Message struct {
-	// ID is unique to the message: letters, digits, "-", "_" and ".", for what is before the @ of a Message-ID.
+	// ID is unique to the message: letters, digits, "-", "_" and ".". It is the part of the Message-ID before the @.
 	ID         string
-	To         []string // addresses, with names or without (RFC 5322 3.4)
+	To         []string // addresses, with or without names (RFC 5322 3.4)
 	Subject    string
 	Text, HTML string
 	Languages  []string // of the text, as Content-Language names them (RFC 3282)
-	// Logo is a PNG that comes with the message, which the HTML names "cid:logo@innsigli" (RFC 2392); nil: there is none.
+	// Logo is a PNG that is attached to the message; the HTML refers to it as "cid:logo@innsigli" (RFC 2392). nil: none.
 	Logo []byte
 }
 
-// transport is a Mail for package notify.
+// transport makes a [mail.Transport] of a Mail.
 type transport struct{ Mail }
 
 // Send implements [mail.Transport].
@@ -173,33 +172,33 @@ func (t transport) Send(ctx context.Context, m mail.Message) error {
 	return t.Mail.Send(ctx, Message(m))
 }
 
-// Webhooks says what webhooks may do.
+// Webhooks are the settings of webhooks.
 type Webhooks struct {
-	Proxy            *url.URL // that all requests go through; nil: none
-	MaxSubscriptions int      // of an account; 0: 100
-	// AllowPrivate lets webhooks be http, and lead to this machine and private networks: for trials. In production it
-	// needs a BaseURL on this machine.
+	Proxy            *url.URL // that all requests to endpoints go through; nil: none
+	MaxSubscriptions int      // for each account; 0: 100
+	// AllowPrivate allows webhook URLs that are http, or lead to this machine or private networks: for trials. In
+	// Production it requires a BaseURL on this machine.
 	AllowPrivate bool
 }
 
-// Retention is how long what has served its purpose is remembered (spec 7.2). A zero Period is the default.
+// Retention is how long records are stored that are not needed any more (spec 7.2). A zero Period is the default.
 type Retention struct {
 	EndedRequests    Period // 24 hours
 	IdempotencyKeys  Period // 24 hours
-	DeliveryAttempts Period // to webhooks, and events that were given up: 14 days
+	DeliveryAttempts Period // of webhooks, and events whose delivery was given up: 14 days
 	Evidence         Period // 10 years
-	// Processes is for how long processes stay that were completed or declined, or have expired, with their documents;
-	// zero: until they are deleted.
+	// Processes is how long completed, declined and expired processes are stored, with their documents; zero: until a
+	// client or the operator deletes them.
 	Processes Period
 }
 
-// Period is a length of time in the calendar: years are as long as they are, and days have 24 hours.
+// Period is a number of calendar years and a duration.
 type Period struct {
 	Years int
 	Rest  time.Duration
 }
 
-// before returns the time at which a period began that ends now.
+// before returns the time that is one period before now.
 func (p Period) before(now time.Time) time.Time { return now.AddDate(-p.Years, 0, 0).Add(-p.Rest) }
 
 const day = 24 * time.Hour
@@ -214,30 +213,30 @@ func (r Retention) withDefaults() Retention {
 	}
 }
 
-// requests is how long a request is remembered from now on: it and its idempotency key are one record.
+// requests returns how long an ended request is stored: as long as its idempotency key, which is part of its record.
 func (r Retention) requests(now time.Time) time.Duration {
 	return max(now.Sub(r.EndedRequests.before(now)), now.Sub(r.IdempotencyKeys.before(now)))
 }
 
-// Unlimited is a rate that limits nothing.
+// Unlimited is a rate without a limit.
 var Unlimited = storage.Rate{PerSecond: -1}
 
-// Limits are what callers share, so that none takes it from the others. A zero is the default (spec 1.9).
+// Limits bound what one caller can take from the others. A zero value is the default (spec 1.9).
 type Limits struct {
-	Client  storage.Rate // of the calls of an API client: 20 a second, 60 at once
-	Address storage.Rate // of the calls from an address that no client is authenticated by: 10 a second, 100 at once
+	Client  storage.Rate // of the calls of one API client: 20 a second, 60 at once
+	Address storage.Rate // of the unauthenticated calls from one address: 10 a second, 100 at once
 
-	Body      int64 // the longest request body in bytes: 30 MiB
-	Documents int64 // bytes of bodies with documents that are under way at once, and of answers: 1280 MiB
+	Body      int64 // longest request body in bytes: 30 MiB
+	Documents int64 // bytes of all request and response bodies with documents that are in flight: 1280 MiB
 
 	Connections           int // 2000
 	ConnectionsPerAddress int // 400
 
-	SlowAfter time.Duration // after which a client is cut off that is slower than LeastRate: 30 s
+	SlowAfter time.Duration // after which a client that is slower than LeastRate is cut off: 30 s
 	LeastRate int64         // bytes a second: 8 KiB
 }
 
-// DefaultLimits are those of the zero Limits.
+// DefaultLimits are the limits that a zero Limits stands for.
 var DefaultLimits = Limits{
 	Client: storage.Rate{PerSecond: 20, Burst: 60}, Address: storage.Rate{PerSecond: 10, Burst: 100},
 	Body: 30 << 20, Documents: 1280 << 20, Connections: 2000, ConnectionsPerAddress: 400, SlowAfter: 30 * time.Second, LeastRate: 8 << 10,
@@ -253,13 +252,13 @@ func (l Limits) withDefaults() Limits {
 	}
 }
 
-// Proxies are the proxies in front of the server, which are believed when they say who a request is from.
+// Proxies are the trusted proxies in front of the server, whose headers have the address of a request's client.
 type Proxies struct {
-	Trusted []netip.Prefix // their addresses; those of IPv4 not written as IPv6
+	Trusted []netip.Prefix // their addresses; IPv4 prefixes not in IPv6 form
 	Header  string         // "X-Forwarded-For" or "Forwarded" (RFC 7239); empty: the first
 }
 
-// check names what is missing or wrong.
+// check returns an error that names each field that is missing or wrong.
 func (c Config) check() error {
 	var faults []error
 	fault := func(field, text string) { faults = append(faults, fmt.Errorf("server: Config.%s %s", field, text)) }
@@ -269,25 +268,25 @@ func (c Config) check() error {
 	}
 	switch {
 	case c.Environment < Production || c.Environment > Trial:
-		fault("Environment", "is none of the environments")
+		fault("Environment", "is not one of the environments")
 	case c.Environment == Production && c.Provider == nil:
-		fault("Provider", "is missing, which asks people to sign in Production")
+		fault("Provider", "is missing: it is required in Production")
 	case c.Environment != Production && c.Provider != nil:
-		fault("Provider", "is for Production")
+		fault("Provider", "is only for Production")
 	case c.Environment != Production && c.Login != nil:
-		fault("Login", "is for Production")
+		fault("Login", "is only for Production")
 	case c.Environment == Sandbox && c.Mail != nil:
-		fault("Mail", "is not for a Sandbox, which sends none")
+		fault("Mail", "must be nil in a Sandbox, which sends no mail")
 	}
 	if c.BaseURL != "" || c.Environment != Sandbox || c.Listen == "" {
 		if err := CheckBaseURL(c.Environment, c.BaseURL); err != nil {
 			fault("BaseURL", err.Error())
 		} else if c.Webhooks.AllowPrivate && c.Environment != Sandbox && !onLoopback(c.BaseURL) {
-			fault("Webhooks.AllowPrivate", "is for a BaseURL on this machine, but in a Sandbox")
+			fault("Webhooks.AllowPrivate", "requires a BaseURL on this machine, except in a Sandbox")
 		}
 	}
 	if host, _, err := net.SplitHostPort(c.Listen); c.Listen != "" && c.Environment == Trial && (err != nil || !front.IsLoopback(host)) {
-		fault("Listen", "is not on this machine, as a Trial needs it")
+		fault("Listen", "must be on this machine in a Trial")
 	}
 	return errors.Join(faults...)
 }
@@ -312,26 +311,27 @@ func (c Config) checkBackend(fault func(field, text string)) {
 	}
 }
 
-// CheckBaseURL returns what is wrong with the base URL of a server: it is an http or https URL without query. Tokens and
-// documents go there: in production it is https, unless it is on this machine, and a Trial's is on this machine.
+// CheckBaseURL returns an error unless address is a valid base URL of a server: an http or https URL without user,
+// query and fragment. Since clients send tokens and documents to it, it must be https in Production, unless it is on
+// this machine. In a Trial it must be on this machine.
 func CheckBaseURL(e Environment, address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case address == "":
 		return errors.New("is missing")
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return fmt.Errorf("%q is no http or https URL of a server", address)
+		return fmt.Errorf("%q is not an http or https URL of a server", address)
 	case front.IsLoopback(u.Hostname()) || e == Sandbox:
 		return nil
 	case u.Scheme == "http":
-		return errors.New("is not https, and not on this machine")
+		return errors.New("must be https, or on this machine")
 	case e == Trial:
-		return errors.New("is not on this machine, as a Trial needs it")
+		return errors.New("must be on this machine in a Trial")
 	}
 	return nil
 }
 
-// onLoopback reports whether a URL leads to this machine.
+// onLoopback reports whether the host of a URL is this machine.
 func onLoopback(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && front.IsLoopback(u.Hostname())

@@ -14,81 +14,81 @@ import (
 	"github.com/innsigli/innsigli/portal/page"
 )
 
-// LoginPath is where the provider's pages send a browser back to, after a base URL, as registered with the provider.
+// LoginPath is the path below the base URL to which the provider redirects a browser after a login. The redirect URI of the
+// client that is registered with the provider is the base URL with LoginPath.
 const LoginPath = "/sign/back"
 
-// OpenIDLogin has people log in at an OpenID provider, for a [Config]: in a browser, and on phones where there are
-// clients for it.
+// OpenIDLogin is a [Config.Login] that uses an OpenID provider: in a browser, and on phones if Phones has clients.
 type OpenIDLogin struct {
-	Browser *login.Browser              // whose redirect is the base URL with LoginPath
-	Phones  map[idp.Method]*login.Phone // none: nobody is asked on a phone
-	// Refusal returns what an error of the provider means to the person; nil: it is a fault on the way. Without it all
-	// errors are.
+	Browser *login.Browser              // its redirect URI is the base URL with LoginPath
+	Phones  map[idp.Method]*login.Phone // empty: people log in only in a browser
+	// Refusal returns the failure that an error of the provider stands for; nil: the error is a technical fault. If Refusal
+	// is nil, all errors of the provider are technical faults.
 	Refusal func(error) *idp.Failure
-	Log     *slog.Logger // of logins that were refused; nil: there is none
+	Log     *slog.Logger // for logins that were refused; nil: they are not logged
 }
 
 var _ page.Login = OpenIDLogin{}
 
-// methodOf is how a way to log in would be to sign.
-var methodOf = map[page.Way]idp.Method{page.App: idp.App, page.SIM: idp.SIM}
+// methodOf maps a login method on a phone to the signing method on the same device.
+var methodOf = map[page.LoginMethod]idp.Method{page.App: idp.App, page.SIM: idp.SIM}
 
-// Ways implements [page.Login].
-func (l OpenIDLogin) Ways() []page.Way {
+// Methods implements [page.Login].
+func (l OpenIDLogin) Methods() []page.LoginMethod {
 	if len(l.Phones) == 0 {
-		return []page.Way{page.Browser}
+		return []page.LoginMethod{page.Browser}
 	}
-	return []page.Way{page.App, page.SIM, page.Browser}
+	return []page.LoginMethod{page.App, page.SIM, page.Browser}
 }
 
 // Begin implements [page.Login].
-func (l OpenIDLogin) Begin(ctx context.Context, way page.Way, hint string) (page.LoginState, error) {
-	if way == page.Browser {
+func (l OpenIDLogin) Begin(ctx context.Context, method page.LoginMethod, hint string) (page.LoginState, error) {
+	if method == page.Browser {
 		return l.beginBrowser(ctx)
 	}
-	phone := l.Phones[methodOf[way]]
+	phone := l.Phones[methodOf[method]]
 	if phone == nil {
-		return page.LoginState{}, fmt.Errorf("nobody logs in by %q", way)
+		return page.LoginState{}, fmt.Errorf("no login by %q is configured", method)
 	}
 	s, err := phone.Begin(ctx, hint)
 	if err != nil {
-		return page.LoginState{}, l.meaning(err)
+		return page.LoginState{}, l.pageError(err)
 	}
-	return phoneState(way, s)
+	return phoneState(method, s)
 }
 
 func (l OpenIDLogin) beginBrowser(ctx context.Context) (page.LoginState, error) {
 	address, s, err := l.Browser.Begin(ctx)
 	if err != nil {
-		return page.LoginState{}, l.meaning(err)
+		return page.LoginState{}, l.pageError(err)
 	}
-	kept, err := json.Marshal(s)
-	return page.LoginState{Way: page.Browser, Redirect: address, Expires: s.Expires, Provider: kept}, err
+	encoded, err := json.Marshal(s)
+	return page.LoginState{Method: page.Browser, Redirect: address, Expires: s.Expires, Provider: encoded}, err
 }
 
-// phoneState is a login on a phone as the page keeps it.
-func phoneState(way page.Way, s login.PhoneState) (page.LoginState, error) {
-	kept, err := json.Marshal(s)
-	return page.LoginState{Way: way, Code: s.Code, Interval: s.Interval, Expires: s.Expires, Provider: kept}, err
+// phoneState returns the state of a login on a phone in the form that the page stores.
+func phoneState(method page.LoginMethod, s login.PhoneState) (page.LoginState, error) {
+	encoded, err := json.Marshal(s)
+	return page.LoginState{Method: method, Code: s.Code, Interval: s.Interval, Expires: s.Expires, Provider: encoded}, err
 }
 
 // Poll implements [page.Login].
-func (l OpenIDLogin) Poll(ctx context.Context, kept page.LoginState) (page.LoginState, *portal.Person, error) {
-	phone := l.Phones[methodOf[kept.Way]]
-	if phone == nil { // the configuration was another when the login began
-		return kept, nil, page.ErrRefusedLogin
+func (l OpenIDLogin) Poll(ctx context.Context, state page.LoginState) (page.LoginState, *portal.Person, error) {
+	phone := l.Phones[methodOf[state.Method]]
+	if phone == nil { // the configuration has changed since the login began
+		return state, nil, page.ErrRefusedLogin
 	}
 	var s login.PhoneState
-	if err := json.Unmarshal(kept.Provider, &s); err != nil {
-		return kept, nil, fmt.Errorf("reading the state of a login: %w", err)
+	if err := json.Unmarshal(state.Provider, &s); err != nil {
+		return state, nil, fmt.Errorf("reading the state of a login: %w", err)
 	}
 	s, identity, err := phone.Poll(ctx, s)
-	next, stateErr := phoneState(kept.Way, s)
+	next, stateErr := phoneState(state.Method, s)
 	switch {
 	case stateErr != nil:
-		return kept, nil, stateErr
+		return state, nil, stateErr
 	case err != nil:
-		return next, nil, l.meaning(err)
+		return next, nil, l.pageError(err)
 	case identity == nil:
 		return next, nil, nil
 	}
@@ -96,32 +96,32 @@ func (l OpenIDLogin) Poll(ctx context.Context, kept page.LoginState) (page.Login
 }
 
 // Finish implements [page.Login].
-func (l OpenIDLogin) Finish(ctx context.Context, kept page.LoginState, query url.Values) (portal.Person, error) {
+func (l OpenIDLogin) Finish(ctx context.Context, state page.LoginState, query url.Values) (portal.Person, error) {
 	var s login.BrowserState
-	if err := json.Unmarshal(kept.Provider, &s); err != nil {
+	if err := json.Unmarshal(state.Provider, &s); err != nil {
 		return portal.Person{}, fmt.Errorf("reading the state of a login: %w", err)
 	}
 	identity, err := l.Browser.Finish(ctx, s, query)
 	if err != nil {
-		return portal.Person{}, l.meaning(err)
+		return portal.Person{}, l.pageError(err)
 	}
 	return portal.Person{Name: identity.Name, Kennitala: identity.Kennitala}, nil
 }
 
-// meaning is an error as the page tells people of it. What neither a person nor the time decided is
-// for the operator to know; no error text of these packages has personal data.
-func (l OpenIDLogin) meaning(err error) error {
-	means := l.reason(err)
-	if means == nil {
+// pageError wraps an error of a login in the error of package page that the page shows to the person. It returns a
+// technical fault as it is, for the operator; no error text of these packages has personal data.
+func (l OpenIDLogin) pageError(err error) error {
+	reason := l.reason(err)
+	if reason == nil {
 		return err
 	}
-	if means == page.ErrRefusedLogin && l.Log != nil {
+	if reason == page.ErrRefusedLogin && l.Log != nil {
 		l.Log.Warn("login refused", "error", err)
 	}
-	return fmt.Errorf("%w: %w", means, err)
+	return fmt.Errorf("%w: %w", reason, err)
 }
 
-// reason is one of package page's errors; nil: the error is a fault on the way.
+// reason returns the error of package page for an error of a login; nil: the error is a technical fault.
 func (l OpenIDLogin) reason(err error) error {
 	switch {
 	case errors.Is(err, login.ErrExpired):
@@ -139,7 +139,7 @@ func (l OpenIDLogin) reason(err error) error {
 	return nil
 }
 
-// loginFailure is what a code of spec 3.7 means to a person who logs in; nil: the same may be asked again.
+// loginFailure returns the error of package page for a code of spec 3.7; nil: the code stands for a technical fault.
 func loginFailure(code idp.ErrorCode) error {
 	switch code {
 	case idp.UserCancelled, idp.AccessDenied:

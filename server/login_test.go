@@ -68,7 +68,7 @@ func loginsOf(t *testing.T, phones ...idp.Method) (OpenIDLogin, *bytes.Buffer) {
 // Where the provider cannot be reached the same may be asked again; nobody has refused anything.
 func TestLoginsWithoutTheProvider(t *testing.T) {
 	l, log := loginsOf(t, idp.App, idp.SIM)
-	for _, way := range l.Ways() {
+	for _, way := range l.Methods() {
 		if _, err := l.Begin(t.Context(), way, "0101302989"); err == nil || errors.Is(err, page.ErrLogin) {
 			t.Errorf("%s: %v", way, err)
 		}
@@ -85,14 +85,14 @@ func TestLoginsWithoutTheProvider(t *testing.T) {
 func TestStatesOfLogins(t *testing.T) {
 	l, _ := loginsOf(t)
 	trial := newTrialLogin("http://localhost")
-	if ways := l.Ways(); len(ways) != 1 || ways[0] != page.Browser {
+	if ways := l.Methods(); len(ways) != 1 || ways[0] != page.Browser {
 		t.Errorf("ways %v", ways)
 	}
-	if _, who, err := l.Poll(t.Context(), page.LoginState{Way: page.App, Provider: []byte("{}")}); !errors.Is(err, page.ErrRefusedLogin) || who != nil {
+	if _, who, err := l.Poll(t.Context(), page.LoginState{Method: page.App, Provider: []byte("{}")}); !errors.Is(err, page.ErrRefusedLogin) || who != nil {
 		t.Errorf("on the phone: %v, %v", who, err)
 	}
 	for _, provider := range []string{"", "null", "{", `{"state":"","nonce":""}`} {
-		kept := page.LoginState{Way: page.Browser, Provider: []byte(provider)}
+		kept := page.LoginState{Method: page.Browser, Provider: []byte(provider)}
 		for _, one := range []page.Login{l, trial} {
 			if _, err := one.Finish(t.Context(), kept, url.Values{"state": {"another"}, "code": {"1"}, "kennitala": {"0101302989"}}); err == nil {
 				t.Errorf("%q is finished by %T", provider, one)
@@ -109,18 +109,18 @@ func TestStatesOfLogins(t *testing.T) {
 func TestRefusedLoginsAreLogged(t *testing.T) {
 	for code, logged := range map[idp.ErrorCode]bool{idp.InvalidClient: true, idp.UserCancelled: false, idp.TimeoutNoAnswer: false} {
 		l, log := loginsOf(t)
-		err := l.meaning(fmt.Errorf("asking: %w", &ciba.Error{Code: string(code), Description: "0101302989"}))
+		err := l.pageError(fmt.Errorf("asking: %w", &ciba.Error{Code: string(code), Description: "0101302989"}))
 		if !errors.Is(err, page.ErrLogin) || (log.Len() > 0) != logged || bytes.Contains(log.Bytes(), []byte("0101302989")) {
 			t.Errorf("%s: %v, log %q", code, err, log)
 		}
 	}
 	l, log := loginsOf(t)
-	if err := l.meaning(login.ErrMismatch); !errors.Is(err, page.ErrForeignAnswer) || log.Len() > 0 {
+	if err := l.pageError(login.ErrMismatch); !errors.Is(err, page.ErrForeignAnswer) || log.Len() > 0 {
 		t.Errorf("%v, log %q", err, log)
 	}
 	for _, refused := range []error{login.ErrMethod, login.ErrNoKennitala, login.ErrKennitalaMismatch} {
 		l, log := loginsOf(t)
-		if err := l.meaning(refused); !errors.Is(err, page.ErrRefusedLogin) || log.Len() == 0 {
+		if err := l.pageError(refused); !errors.Is(err, page.ErrRefusedLogin) || log.Len() == 0 {
 			t.Errorf("%v, log %q", err, log)
 		}
 	}

@@ -19,17 +19,17 @@ import (
 	"github.com/innsigli/innsigli/storage/sealed"
 )
 
-// people are who can be asked to sign, and everything that differs between environments.
+// people has the parts of a server that differ between environments: who signs, and how they log in.
 type people struct {
 	provider  idp.Provider
-	notifier  idp.Notifier     // the provider, when it tells that it has news
-	login     page.Login       // nil: nobody can log in
-	users     *sandbox.Sandbox // nil but in a Sandbox
-	authority *sandbox.Sandbox // that issues their certificates; nil where others do
-	options   signing.Options  // Expiry, Interval and IgnoreInterval of their requests
+	notifier  idp.Notifier     // the provider, if it sends notifications (CIBA ping); else nil
+	login     page.Login       // nil: login is not possible
+	users     *sandbox.Sandbox // the test users of a Sandbox; else nil
+	authority *sandbox.Sandbox // test authority that issues their certificates; nil in Production
+	options   signing.Options  // Expiry, Interval and IgnoreInterval of signing requests
 }
 
-// people finds those of the environment.
+// people returns the people of the environment.
 func (c Config) people(ctx context.Context) (people, error) {
 	if err := c.checkSeparation(ctx); err != nil {
 		return people{}, err
@@ -46,13 +46,13 @@ func (c Config) people(ctx context.Context) (people, error) {
 	if notifier, ok := c.Provider.(idp.Notifier); ok {
 		p.notifier = notifier
 	}
-	if c.Login == nil { // as who uses the Signing API alone may have it
+	if c.Login == nil { // the Signing API needs no login
 		c.Log.Warn("no login provider is configured: invited people cannot open their documents")
 	}
 	return p, nil
 }
 
-// simulatedPeople are certified by the authority that a sandbox has.
+// simulatedPeople returns the people of a Trial, with certificates of a test authority as in a sandbox.
 func (c Config) simulatedPeople(ctx context.Context) (people, error) {
 	authority, err := sandbox.Open(ctx, sealed.Sandbox(c.Backend.Sandbox(), c.MasterKey), c.Backend, sandbox.Options{})
 	if err != nil {
@@ -67,28 +67,28 @@ func (c Config) simulatedPeople(ctx context.Context) (people, error) {
 	return people{provider: provider, authority: authority, login: newTrialLogin(c.BaseURL)}, nil
 }
 
-// checkSeparation refuses a backend that has signatures of tests in production, and one that has signatures of production in
-// tests (spec 7.1). A backend for tests has the authority of tests from its first start on.
+// checkSeparation returns an error if a backend has test signatures and the environment is Production, or the reverse (spec
+// 7.1). A backend for tests has a test authority from its first start on.
 func (c Config) checkSeparation(ctx context.Context) error {
 	_, err := c.Backend.Sandbox().Authority(ctx)
-	forTests := err == nil
+	hasTestAuthority := err == nil
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return err
 	}
 	if c.Environment == Production {
-		if forTests {
-			return errors.New("the store has test certificates of a sandbox or of --insecure-simulated-idp: production needs one of its own")
+		if hasTestAuthority {
+			return errors.New("the store has test certificates of a sandbox or of --insecure-simulated-idp: production needs its own store")
 		}
 		return nil
 	}
 	entries, err := c.Backend.EvidenceLog().EntriesAfter(ctx, 0, 1)
-	if err == nil && !forTests && len(entries) > 0 {
-		err = errors.New("the store has signatures of production: tests need one of their own")
+	if err == nil && !hasTestAuthority && len(entries) > 0 {
+		err = errors.New("the store has signatures of production: tests need their own store")
 	}
 	return err
 }
 
-// sources returns those of the configuration, with the server's own authority where it has one.
+// sources returns the configured sources, with those of the test authority if the server has one.
 func (p people) sources(configured func() ades.Sources) func() ades.Sources {
 	switch {
 	case p.authority == nil && configured == nil:
@@ -101,8 +101,9 @@ func (p people) sources(configured func() ades.Sources) func() ades.Sources {
 	return func() ades.Sources { return p.withAuthority(configured()) }
 }
 
-// withAuthority adds the server's own authority to sources. It knows only what it issued, and is asked first, since it is at hand.
-// Timestamps are from the authorities that are configured, and from its own where there are none.
+// withAuthority returns sources together with the test authority of the server. The test authority is asked first, because
+// it answers without the network; it knows only certificates that it issued. Timestamps come from the configured
+// authorities, and from the test authority if none is configured.
 func (p people) withAuthority(s ades.Sources) ades.Sources {
 	own := p.authority.Sources()
 	roots := own.Roots
@@ -128,27 +129,27 @@ func (p people) withAuthority(s ades.Sources) ades.Sources {
 	return all
 }
 
-// revocationInOrder asks one source after the other until one knows the certificate.
+// revocationInOrder asks its sources one after the other, until one knows the certificate.
 type revocationInOrder []ades.Revocation
 
 // Revocation implements [ades.Revocation].
 func (o revocationInOrder) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
 	var failures []error
 	for _, source := range o {
-		proof, err := source.Revocation(ctx, cert, issuer, notBefore)
+		data, err := source.Revocation(ctx, cert, issuer, notBefore)
 		if err == nil || errors.Is(err, ades.ErrRevoked) {
-			return proof, err
+			return data, err
 		}
 		failures = append(failures, err)
 		if ctx.Err() != nil {
-			break // nobody waits for the answer
+			break // the caller has given up
 		}
 	}
 	return ades.RevocationData{}, errors.Join(failures...)
 }
 
-// signingMethods are those that reach the level at which processes are signed. A method whose answer is
-// a CMS does not get above B.
+// signingMethods returns the methods with which processes can be signed, whose signatures have a level above B. A
+// method that returns a CMS signature does not reach that.
 func signingMethods(p idp.Provider) (methods []idp.Method) {
 	for _, method := range []idp.Method{idp.App, idp.SIM} {
 		if !p.Traits(method).CMS {
@@ -158,7 +159,7 @@ func signingMethods(p idp.Provider) (methods []idp.Method) {
 	return methods
 }
 
-// testUsers are the test users of a sandbox, as the portal knows them.
+// testUsers implements [portal.TestUsers] with the test users of a sandbox.
 type testUsers struct{ users sandbox.Store }
 
 var _ portal.TestUsers = testUsers{}
@@ -176,7 +177,7 @@ func (t testUsers) TestUser(ctx context.Context, owner, id string) (p idp.Person
 	return p, u.Action == sandbox.Success && u.Delay == 0, nil
 }
 
-// reseal seals what lives long with the first of the keys, and returns how much there was.
+// reseal encrypts secrets that are stored for long again with the first master key, and returns how many it changed.
 func (c Config) reseal(ctx context.Context) (n int, err error) {
 	b := c.Backend
 	accounts, err := b.Accounts().Accounts(ctx)

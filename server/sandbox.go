@@ -9,21 +9,21 @@ import (
 	"github.com/innsigli/innsigli/account"
 )
 
-// The account and the client of a sandbox have IDs that are always the same: of several
-// servers that start at once on one database the first makes them, and the others find them.
+// The first account and client of a sandbox have fixed IDs: if several servers start at once on one database, one creates
+// them and the others find them.
 const (
 	sandboxAccount = "5a0d6c0e-4b7e-4c0a-9f55-6f1d3b0e7a42"
 	sandboxClient  = "sandbox"
 )
 
-// Credentials are those of an API client.
+// Credentials are the ID and the secret of an API client.
 type Credentials struct {
 	ID     string
-	Secret *string // nil when an earlier start made it, or another server
+	Secret *string // nil if another server or an earlier start created the client, since only its hash is stored
 }
 
-// SandboxClient returns an API client with every scope, which it makes if there is none, and the account of a sandbox too. The
-// client is the one with the ID, which gets the secret, or any when the ID is empty.
+// SandboxClient returns an API client with every scope, and creates it and the account of the sandbox if necessary. With an
+// id it is the client with that ID, which gets the secret; without one it is any client of the account.
 func (s *Server) SandboxClient(ctx context.Context, id, secret string) (Credentials, error) {
 	owner, err := s.sandboxOwner(ctx)
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Server) SandboxClient(ctx context.Context, id, secret string) (Credenti
 	}
 	secret = newSecret()
 	err = s.ensureClient(ctx, owner, sandboxClient, secret)
-	if errors.Is(err, account.ErrExists) { // made by another server meanwhile
+	if errors.Is(err, account.ErrExists) { // another server has just created it
 		return Credentials{sandboxClient, nil}, nil
 	}
 	return Credentials{sandboxClient, &secret}, err
@@ -52,15 +52,15 @@ func (s *Server) ensureClient(ctx context.Context, owner, id, secret string) err
 	return err
 }
 
-// newSecret is a client's secret of 256 bits.
+// newSecret returns a random client secret of 256 bits.
 func newSecret() string {
 	var secret [32]byte
 	rand.Read(secret[:])
 	return base64.RawURLEncoding.EncodeToString(secret[:])
 }
 
-// sandboxOwner is the sandbox's first account. It has a payment method, so that only an
-// operator who takes it away sees the refusals (spec 6.5).
+// sandboxOwner returns the ID of the sandbox's first account, and creates it if necessary. The account has a payment
+// method, so that calls are refused for lack of one (spec 6.5) only after an operator has removed it.
 func (s *Server) sandboxOwner(ctx context.Context) (id string, err error) {
 	accounts, err := s.accounts.Accounts(ctx)
 	if err != nil {
@@ -69,6 +69,6 @@ func (s *Server) sandboxOwner(ctx context.Context) (id string, err error) {
 	if len(accounts) > 0 {
 		return accounts[0].ID, nil
 	}
-	made, err := s.accounts.EnsureAccount(ctx, sandboxAccount, "Sandbox", true)
-	return made.ID, err
+	created, err := s.accounts.EnsureAccount(ctx, sandboxAccount, "Sandbox", true)
+	return created.ID, err
 }

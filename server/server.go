@@ -1,6 +1,6 @@
-// Package server is the reference server, assembled from the packages of the service: the Signing API and the Portal API over
-// HTTP, the signing page, and the work in the background. Another program has all of it with a backend, an identity provider
-// or a mail transport of its own:
+// Package server is the reference server, assembled from the packages of the service: the Signing API and the Portal API
+// over HTTP, the signing page, and background jobs. Another program can run it with its own backend, identity provider or
+// mail transport:
 //
 //	db, err := bolt.Open("innsigli.db", bolt.Options{})
 //	keys, err := sealed.ReadFile("innsigli.key")
@@ -14,12 +14,12 @@
 //	err = s.Run(ctx)
 //	err = errors.Join(err, s.Close(), db.Close())
 //
-// [New] wires everything, opens the listeners and answers nobody yet. [Server.Run] answers requests, does jobs and cleans
-// up until its context ends; then it lets what has begun finish. A program with an HTTP server of its own leaves Listen
-// empty and serves [Server.Handler], while Run does the rest.
+// [New] assembles the server and opens the listeners. [Server.Run] answers requests, runs jobs and cleans up until its
+// context ends, and then lets running requests finish. A program with its own HTTP server leaves Listen empty and serves
+// [Server.Handler], while Run does the rest.
 //
-// The command "innsigli serve" is this package with what package server/config reads from flags, the environment and a
-// file.
+// The command "innsigli serve" runs this package with the configuration that package server/config reads from flags, the
+// environment and a file.
 package server
 
 import (
@@ -62,7 +62,7 @@ import (
 // Version returns the version of this module in the program, "(devel)" when it was built from a checkout.
 func Version() string { return telemetry.Version() }
 
-// Server is the service. Its methods may be called by several goroutines, Run once.
+// Server is the service. Its methods may be called by several goroutines at once; Run may be called once.
 type Server struct {
 	config    Config // with defaults
 	observer  telemetry.Observer
@@ -74,7 +74,7 @@ type Server struct {
 	signing   *signing.Service
 	processes *portal.Service
 	page      *page.Page       // nil in a Sandbox
-	renderer  *pdfium.Renderer // closed with the server if it made it
+	renderer  *pdfium.Renderer // closed with the server unless it is Config.Renderer
 	queue     notify.Queue
 	mailer    *notify.Mailer // nil: no mail is sent
 	handler   http.Handler
@@ -83,8 +83,8 @@ type Server struct {
 	listener, metricsListener, operatorListener net.Listener // nil: the server does not listen there
 }
 
-// New returns a server of a configuration, and listens where that says so; [Server.Run] answers. An error names what is
-// missing or wrong. The server is to be closed.
+// New returns a server for a configuration and opens its listeners; [Server.Run] answers requests. An error names each
+// field that is missing or wrong. The caller closes the server.
 func New(ctx context.Context, c Config) (*Server, error) {
 	c.BaseURL = strings.TrimSuffix(c.BaseURL, "/")
 	if err := c.check(); err != nil {
@@ -102,7 +102,7 @@ func New(ctx context.Context, c Config) (*Server, error) {
 	return s, nil
 }
 
-// assemble makes the parts of the server, each of those before it.
+// assemble creates the parts of the server. Later parts need earlier ones.
 func (s *Server) assemble(ctx context.Context) (err error) {
 	c, b := s.config, s.config.Backend
 	if s.people, err = c.people(ctx); err != nil {
@@ -158,7 +158,7 @@ func (s *Server) assembleMail() {
 	}
 }
 
-// noMail is the mail of a server that sends none. Nobody expects mail of a sandbox (spec 6).
+// noMail returns the mail of a server that sends none. In a sandbox, which never sends mail (spec 6), it does not log that.
 func (s *Server) noMail() notify.NoMail {
 	log := s.config.Log
 	if s.config.Environment == Sandbox {
@@ -167,7 +167,7 @@ func (s *Server) noMail() notify.NoMail {
 	return notify.NoMail{Queue: s.queue, Log: log}
 }
 
-// assembleWebhooks makes the service of webhooks, with a key that signs them.
+// assembleWebhooks creates the webhook service, and its signing key if there is none yet.
 func (s *Server) assembleWebhooks(ctx context.Context) error {
 	c, b := s.config, s.config.Backend
 	if c.Webhooks.AllowPrivate {
@@ -180,7 +180,7 @@ func (s *Server) assembleWebhooks(ctx context.Context) error {
 		Observed:         s.observer.Metrics.Attempt,
 		CheckAccount:     s.accounts.CheckOpen,
 	}
-	if c.Environment != Sandbox { // which sends no mail (spec 6)
+	if c.Environment != Sandbox { // a sandbox sends no mail (spec 6)
 		alerts := notify.Alerts{Accounts: s.accounts, Letterhead: notify.LetterheadOf(c.Operator), Log: c.Log}
 		if s.mailer != nil {
 			alerts.Mail = s.queue
@@ -192,7 +192,7 @@ func (s *Server) assembleWebhooks(ctx context.Context) error {
 	return s.hooks.EnsureKey(ctx)
 }
 
-// assembleSigning makes the services of signing requests and of signing processes, whose documents are signed by requests.
+// assembleSigning creates the services of signing requests and of signing processes.
 func (s *Server) assembleSigning() {
 	c, b := s.config, s.config.Backend
 	now := time.Now()
@@ -215,7 +215,7 @@ func (s *Server) assembleSigning() {
 	s.processes = portal.New(owner, s.signing)
 }
 
-// signingOptions returns the options of the signing service that depend on the configuration alone.
+// signingOptions returns the options of the signing service that depend only on the configuration.
 func (c Config) signingOptions(p people, now time.Time) signing.Options {
 	options := p.options
 	options.Sources = p.sources(c.Sources)
@@ -238,8 +238,7 @@ func NewSigning(ctx context.Context, c Config) (*signing.Service, error) {
 	return signing.New(sealed.Requests(b.Requests(), c.MasterKey), b, b.Documents(), b.Jobs(), b.EvidenceLog(), p.provider, signals, c.signingOptions(p, time.Now())), nil
 }
 
-// logStep logs a step of a signing request, which is found in the log by its pollingId. Those that come with each poll
-// are for debugging.
+// logStep logs a step of a signing request with its pollingId. Steps of each poll have the level debug.
 func (s *Server) logStep(ctx context.Context, step signing.Step) {
 	s.observer.Metrics.Step(step)
 	level, attributes := s.config.RequestLevel, []slog.Attr{slog.String("pollingId", step.Request), slog.String("step", step.Name)}
@@ -291,10 +290,10 @@ func (s *Server) listen() (err error) {
 	return err
 }
 
-// urlOf is a URL that leads to an address from this machine.
-func urlOf(a net.Addr, secure *tls.Config) string {
+// urlOf returns a URL that reaches an address from this machine.
+func urlOf(a net.Addr, tlsConfig *tls.Config) string {
 	u := url.URL{Scheme: "http", Host: a.String()}
-	if secure != nil {
+	if tlsConfig != nil {
 		u.Scheme = "https"
 	}
 	if host, port, err := net.SplitHostPort(u.Host); err == nil && net.ParseIP(host).IsUnspecified() {
@@ -303,12 +302,12 @@ func urlOf(a net.Addr, secure *tls.Config) string {
 	return u.String()
 }
 
-// pictureLimit is how long a page may take that people wait for. It is long, so that a person does not lose a page because
-// the server is busy; a start call, which looks for the place of a stamp, gives up sooner.
-const pictureLimit = 15 * time.Second
+// pageTimeout is how long the signing page waits for the picture of one page. It is long, so that a busy server does not
+// leave a page out; a start call, which searches for space for a stamp, has a shorter limit.
+const pageTimeout = 15 * time.Second
 
-// newPage makes the pages on which people log in, read and sign. A sandbox has none. Without a login they say that nobody
-// can log in: invitations lead to them.
+// newPage returns the signing page, on which people log in, read and sign; nil in a Sandbox. Without a login provider the
+// page exists too, because invitations link to it, and says that login is not possible.
 func (s *Server) newPage() (*page.Page, error) {
 	c := s.config
 	if c.Environment == Sandbox {
@@ -320,7 +319,7 @@ func (s *Server) newPage() (*page.Page, error) {
 		Store:    sealed.Pages(c.Backend.Pages(), c.MasterKey),
 		Tx:       s.tx,
 		Login:    s.people.login,
-		Renderer: s.renderer.Within(pictureLimit),
+		Renderer: s.renderer.Within(pageTimeout),
 		Methods:  signingMethods(s.people.provider),
 		Sender: func(ctx context.Context, id string) (string, error) {
 			a, err := s.accounts.Account(ctx, id)
@@ -334,8 +333,8 @@ func (s *Server) newPage() (*page.Page, error) {
 	})
 }
 
-// newHandler makes the handler of all paths. From outside to inside: the pace at which
-// clients have to read, the middleware, the signing page, the API.
+// newHandler returns the handler of all paths. From the outermost to the innermost: the least rate at which clients must
+// read, the middleware, the signing page, the API.
 func (s *Server) newHandler() http.Handler {
 	c, proxies := s.config, front.Proxies(s.config.Proxies)
 	limited := func(r storage.Rate) storage.Rate {
@@ -360,7 +359,7 @@ func (s *Server) newHandler() http.Handler {
 		},
 		Address: proxies.Client,
 		Failed: func(ctx context.Context, err error) {
-			if !errors.Is(err, errStopping) && !errors.Is(err, errStarting) { // which the log has already
+			if !errors.Is(err, errStopping) && !errors.Is(err, errStarting) { // these are logged already
 				c.Log.ErrorContext(ctx, "request failed", "error", err)
 			}
 		},
@@ -371,10 +370,10 @@ func (s *Server) newHandler() http.Handler {
 	}
 	api.Reference = reference.Handler(reference.Config{Title: "Innsigli", Environment: environment, Document: "openapi.json"})
 	if s.people.authority != nil {
-		api.Authority = s.people.authority
+		api.TestCA = s.people.authority
 	}
 	if s.people.notifier != nil {
-		api.Notifier, api.News = s.people.notifier, s.signing
+		api.Notifier, api.Notifications = s.people.notifier, s.signing
 	}
 	h := s.withPage(httpapi.New(api))
 	if c.Environment == Trial {
@@ -384,11 +383,11 @@ func (s *Server) newHandler() http.Handler {
 	return admission.MinRate{Grace: c.Limits.SlowAfter, Rate: c.Limits.LeastRate}.Handler(h)
 }
 
-// signingPath is what the paths of the signing page begin with.
+// signingPath is the prefix of the paths of the signing page.
 const signingPath = "/sign/"
 
-// withPage serves the signing page, and the page of a trial's provider, before the API. It
-// leaves the paths as they came, whose form the API judges.
+// withPage returns a handler that serves the signing page, the login page of a trial's simulated provider, and the API. It
+// does not clean paths: the API refuses those of a wrong form.
 func (s *Server) withPage(api http.Handler) http.Handler {
 	if s.page == nil {
 		return api
@@ -405,13 +404,13 @@ func (s *Server) withPage(api http.Handler) http.Handler {
 	})
 }
 
-// BaseURL returns the address that clients reach the server at.
+// BaseURL returns the URL at which clients reach the server.
 func (s *Server) BaseURL() string { return s.config.BaseURL }
 
-// Addr returns the address that the server listens at; nil: it does not listen.
+// Addr returns the address that the server listens on; nil: it does not listen.
 func (s *Server) Addr() net.Addr { return addrOf(s.listener) }
 
-// MetricsAddr returns the address that metrics are answered at; nil: they are not.
+// MetricsAddr returns the address that the server serves metrics on; nil: it does not.
 func (s *Server) MetricsAddr() net.Addr { return addrOf(s.metricsListener) }
 
 func addrOf(l net.Listener) net.Addr {
@@ -421,7 +420,7 @@ func addrOf(l net.Listener) net.Addr {
 	return l.Addr()
 }
 
-// RootPEM returns the root of the server's own authority, in PEM; nil in Production.
+// RootPEM returns the root certificate of the server's test authority, in PEM; nil in Production.
 func (s *Server) RootPEM() []byte {
 	if s.people.authority == nil {
 		return nil
@@ -429,41 +428,41 @@ func (s *Server) RootPEM() []byte {
 	return s.people.authority.RootPEM()
 }
 
-// Handler returns the handler of all paths: the API, the signing page, and the paths beside them.
+// Handler returns the handler of all paths: the API, the signing page, and those beside them such as /healthz.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// Metrics returns the handler of /metrics, for Prometheus, and of profiles at /debug/pprof/. It is for operators alone.
+// Metrics returns the handler of /metrics, for Prometheus, and of profiles at /debug/pprof/. Only operators may reach it.
 func (s *Server) Metrics() http.Handler { return s.observer.Metrics.Handler() }
 
-// errStopping and errStarting are why a server that stops, and one that has just started, are not ready.
+// errStopping and errStarting are the reasons why a stopping server, and one that has just started, are not ready.
 var (
 	errStopping = errors.New("the server is stopping")
 	errStarting = errors.New("the page renderer is being made ready")
 )
 
-// checker is a backend whose tables may be changed by others while it is open.
+// checker is a backend whose schema another process may change while it is open.
 type checker interface{ Check(context.Context) error }
 
-// ready returns nil if the backend answers, in a schema that this version knows, and the page renderer is prepared, which
-// the first call has done at once.
+// ready returns nil if the backend answers, with a schema that this version knows, and the page renderer is compiled. The
+// first call starts its compilation, if it has not begun.
 func (s *Server) ready(ctx context.Context) error {
 	if s.stopping.Load() {
 		return errStopping
 	}
-	drawing := s.renderer.Ready()
+	rendererErr := s.renderer.Ready()
 	if err := s.checkBackend(ctx); err != nil {
 		return err
 	}
 	switch {
-	case errors.Is(drawing, stamp.ErrNotReady):
+	case errors.Is(rendererErr, stamp.ErrNotReady):
 		return errStarting
-	case drawing != nil:
-		return fmt.Errorf("the page renderer: %w", drawing)
+	case rendererErr != nil:
+		return fmt.Errorf("the page renderer: %w", rendererErr)
 	}
 	return nil
 }
 
-// checkBackend returns nil if the backend answers, in a schema that this version knows.
+// checkBackend returns nil if the backend answers, with a schema that this version knows.
 func (s *Server) checkBackend(ctx context.Context) error {
 	if b, ok := s.config.Backend.(checker); ok {
 		return b.Check(ctx)
@@ -474,10 +473,10 @@ func (s *Server) checkBackend(ctx context.Context) error {
 	return nil
 }
 
-// Run answers requests, does jobs and cleans up until the context ends. Then it takes requests for the time of
-// DrainDelay, and lets those that have begun finish. An error is of a listener, or of cutting requests off.
+// Run answers requests, runs jobs and cleans up until the context ends. Then it accepts requests for DrainDelay more, and
+// lets running requests finish. It returns an error if a listener failed, or if requests were cut off.
 func (s *Server) Run(ctx context.Context) error {
-	accepting, stop := context.WithCancel(context.WithoutCancel(ctx)) // ends when no request is accepted any more
+	accepting, stop := context.WithCancel(context.WithoutCancel(ctx)) // ends when no more requests are accepted
 	defer stop()
 	measured, end := context.WithCancel(context.WithoutCancel(ctx)) // ends when all requests have been answered
 	defer end()
@@ -506,7 +505,7 @@ func (s *Server) Run(ctx context.Context) error {
 	group.Go(func() error { return s.warmRenderer(running) })
 
 	metrics := errgroup.Group{}
-	if s.metricsListener != nil { // to the end, so that a stop can be watched
+	if s.metricsListener != nil { // metrics are served until the end, so that a stop can be watched
 		metrics.Go(func() error { return front.Serve(measured, s.metricsListener, nil, s.Metrics(), s.config.Log) })
 	}
 	err := group.Wait()
@@ -518,8 +517,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return err
 }
 
-// drain returns when the server is to take no more requests: a while after ctx has ended, or when
-// something has failed.
+// drain returns when the server accepts no more requests: DrainDelay after ctx has ended, or at once when failed has ended.
 func (s *Server) drain(ctx, failed context.Context) {
 	select {
 	case <-ctx.Done():
@@ -541,8 +539,8 @@ func (s *Server) drain(ctx, failed context.Context) {
 	}
 }
 
-// Close releases what the server holds. It is called when Run has returned and no request is being answered, or when Run
-// was not called.
+// Close releases the resources of the server. The caller calls it after Run has returned and no request is running, or if
+// Run was never called.
 func (s *Server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), front.StopTime)
 	defer cancel()
@@ -561,7 +559,7 @@ func (s *Server) Close() error {
 	}
 	for _, l := range []net.Listener{s.listener, s.metricsListener, s.operatorListener} {
 		if l != nil {
-			l.Close() // a second time when Run has closed it
+			l.Close() // Run may have closed it already
 		}
 	}
 	if s.operatorListener != nil {
@@ -570,7 +568,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-// runner returns the runner of jobs, whose attempts are measured.
+// runner returns the runner of all jobs, with metrics and traces.
 func (s *Server) runner() queue.Runner {
 	kinds := s.kinds()
 	for i, k := range kinds {
@@ -596,9 +594,8 @@ func (s *Server) runner() queue.Runner {
 
 // kinds are the kinds of jobs.
 func (s *Server) kinds() (all []queue.Kind) {
-	// What these do is wait for the identity provider, timestamps and revocation status, so that
-	// many may, and those of one account may well be all there are. Each live request of a process
-	// is one every two seconds.
+	// These jobs mostly wait for the identity provider, timestamps and revocation status, so many may run at once, and many
+	// for one account. A signing process has one every two seconds for each of its live requests.
 	for name, do := range s.signing.Handlers() {
 		all = append(all, queue.Kind{Name: name, Do: do, Concurrency: 128, PerGroup: 64, MaxAttempts: s.signing.MaxAttempts(name)})
 	}
@@ -622,7 +619,7 @@ func (s *Server) kindNames() (names []string) {
 	return names
 }
 
-// renewCertificates renews those of the server's own authority.
+// renewCertificates renews the certificates of the server's test authority, if it has one.
 func (s *Server) renewCertificates(ctx context.Context) {
 	if s.people.authority == nil {
 		return
@@ -632,11 +629,11 @@ func (s *Server) renewCertificates(ctx context.Context) {
 	}
 }
 
-// rendererDelay is how long after its start a server makes the page renderer ready: waiting requests
-// come first. A request for a stamp has the renderer made ready at once.
+// rendererDelay is how long after its start a server begins to compile the page renderer: waiting requests come first. A
+// request for a stamp starts the compilation at once.
 const rendererDelay = time.Second
 
-// warmRenderer makes the page renderer ready before it is needed.
+// warmRenderer compiles the page renderer before a request needs it.
 func (s *Server) warmRenderer(ctx context.Context) error {
 	select {
 	case <-time.After(rendererDelay):

@@ -67,7 +67,7 @@ func TestGoldenKindsAreAll(t *testing.T) {
 		}
 	}
 	var kinds []string
-	s := &Server{signing: new(signing.Service), hooks: new(delivery.Service), mailer: new(notify.Mailer)}
+	s := &Server{signing: signing.New(nil, nil, nil, nil, nil, nil, nil, signing.Options{}), hooks: new(delivery.Service), mailer: new(notify.Mailer)}
 	for _, kind := range s.kinds() {
 		names := []string{kind.Name}
 		if kind.Name == notify.ProcessKind {

@@ -19,11 +19,10 @@ import (
 	"github.com/innsigli/innsigli/portal/page"
 )
 
-// trialDelay is how long simulated people take to answer: long enough to see the code that their
-// phones show.
+// trialDelay is how long simulated people take to answer: long enough to see the verification code.
 const trialDelay = 2 * time.Second
 
-// trialLogin has simulated people log in.
+// trialLogin is the login of a Trial, with simulated people.
 type trialLogin struct {
 	login   *simulated.Login
 	baseURL string
@@ -35,68 +34,70 @@ func newTrialLogin(baseURL string) trialLogin {
 	return trialLogin{simulated.NewLogin(simulated.LoginOptions{Delay: trialDelay, Name: simulated.Name}), baseURL}
 }
 
-// Ways implements [page.Login].
-func (trialLogin) Ways() []page.Way { return []page.Way{page.App, page.SIM, page.Browser} }
+// Methods implements [page.Login].
+func (trialLogin) Methods() []page.LoginMethod {
+	return []page.LoginMethod{page.App, page.SIM, page.Browser}
+}
 
 // Begin implements [page.Login].
-func (l trialLogin) Begin(ctx context.Context, way page.Way, hint string) (page.LoginState, error) {
-	if way == page.Browser {
+func (l trialLogin) Begin(ctx context.Context, method page.LoginMethod, hint string) (page.LoginState, error) {
+	if method == page.Browser {
 		state := rand.Text()
 		redirect := l.baseURL + trialLoginPath + "?" + url.Values{"state": {state}}.Encode()
-		return page.LoginState{Way: way, Redirect: redirect, Expires: time.Now().UTC().Add(simulated.LoginExpiry), Provider: []byte(state)}, nil
+		return page.LoginState{Method: method, Redirect: redirect, Expires: time.Now().UTC().Add(simulated.LoginExpiry), Provider: []byte(state)}, nil
 	}
-	s, err := l.login.Begin(ctx, idp.Person{Method: methodOf[way], Kennitala: hint, Phone: hint})
+	s, err := l.login.Begin(ctx, idp.Person{Method: methodOf[method], Kennitala: hint, Phone: hint})
 	if err != nil {
-		return page.LoginState{}, trialMeaning(err)
+		return page.LoginState{}, trialError(err)
 	}
-	kept, err := json.Marshal(s)
-	return page.LoginState{Way: way, Code: s.Code, Interval: time.Second, Expires: s.Expires, Provider: kept}, err
+	encoded, err := json.Marshal(s)
+	return page.LoginState{Method: method, Code: s.Code, Interval: time.Second, Expires: s.Expires, Provider: encoded}, err
 }
 
 // Poll implements [page.Login].
-func (l trialLogin) Poll(ctx context.Context, kept page.LoginState) (page.LoginState, *portal.Person, error) {
+func (l trialLogin) Poll(ctx context.Context, state page.LoginState) (page.LoginState, *portal.Person, error) {
 	var s simulated.LoginState
-	if err := json.Unmarshal(kept.Provider, &s); err != nil {
-		return kept, nil, fmt.Errorf("reading the state of a login: %w", err)
+	if err := json.Unmarshal(state.Provider, &s); err != nil {
+		return state, nil, fmt.Errorf("reading the state of a login: %w", err)
 	}
 	who, err := l.login.Poll(ctx, s)
 	if err != nil || who == nil {
-		return kept, nil, trialMeaning(err)
+		return state, nil, trialError(err)
 	}
-	return kept, &portal.Person{Name: who.Name, Kennitala: who.Kennitala}, nil
+	return state, &portal.Person{Name: who.Name, Kennitala: who.Kennitala}, nil
 }
 
 // Finish implements [page.Login].
-func (l trialLogin) Finish(_ context.Context, kept page.LoginState, query url.Values) (portal.Person, error) {
+func (l trialLogin) Finish(_ context.Context, state page.LoginState, query url.Values) (portal.Person, error) {
 	switch {
-	case subtle.ConstantTimeCompare([]byte(query.Get("state")), kept.Provider) != 1:
+	case subtle.ConstantTimeCompare([]byte(query.Get("state")), state.Provider) != 1:
 		return portal.Person{}, page.ErrForeignAnswer
-	case time.Now().After(kept.Expires):
+	case time.Now().After(state.Expires):
 		return portal.Person{}, page.ErrTimeout
 	case query.Has("error"):
 		return portal.Person{}, page.ErrCancelled
 	}
 	who, err := l.login.Identify(query.Get("kennitala"))
 	if err != nil {
-		return portal.Person{}, trialMeaning(err)
+		return portal.Person{}, trialError(err)
 	}
 	return portal.Person{Name: who.Name, Kennitala: who.Kennitala}, nil
 }
 
-// trialMeaning is an error as the page tells people of it.
-func trialMeaning(err error) error {
+// trialError wraps an error of a simulated login in the error of package page that the page shows to the person.
+func trialError(err error) error {
 	if refused := new(simulated.Refusal); errors.As(err, &refused) {
-		if means := loginFailure(refused.Code); means != nil {
-			return fmt.Errorf("%w: %w", means, err)
+		if reason := loginFailure(refused.Code); reason != nil {
+			return fmt.Errorf("%w: %w", reason, err)
 		}
 	}
 	return err
 }
 
-// trialLoginPath is where the pages of an identity provider would be, in a trial.
+// trialLoginPath is the path of the login page of the simulated identity provider in a Trial.
 const trialLoginPath = "/simulated/login"
 
-// trialLoginTemplate is a page of the provider: a person is who they say they are.
+// trialLoginTemplate is the login page of the simulated provider, which accepts any kennitala.
 var trialLoginTemplate = template.Must(template.New("").Parse(`<!DOCTYPE html>
 <html lang="is">
 <head>
@@ -126,10 +127,10 @@ var trialLoginTemplate = template.Must(template.New("").Parse(`<!DOCTYPE html>
 </html>
 `))
 
-// maxState is more than the length of a login's state.
+// maxState is the longest state that the page accepts; those of the server are shorter.
 const maxState = 100
 
-// serveTrialLogin is the page of a simulated provider.
+// serveTrialLogin serves the login page of the simulated provider.
 func serveTrialLogin(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")

@@ -19,7 +19,7 @@ import (
 	"github.com/innsigli/innsigli/storage/bolt"
 )
 
-// measured is a store of documents that counts what comes in.
+// measured is a store of documents that counts the bytes of new ones.
 type measured struct {
 	storage.Documents
 	bytes atomic.Int64
@@ -33,14 +33,14 @@ func (m *measured) Create(ctx context.Context, r io.Reader, limit int64, hashes 
 	return ref, err
 }
 
-// noted is a store of requests that has an entry in the evidence log for each new one. The
-// context carries the transaction, so that both are stored or neither is.
-type noted struct {
+// logged is a store of requests that records each new one in the evidence log. The context carries the transaction, so both
+// are stored or neither is.
+type logged struct {
 	signing.Store
 	log storage.EvidenceLog
 }
 
-func (n noted) CreateRequest(ctx context.Context, r signing.Request) error {
+func (n logged) CreateRequest(ctx context.Context, r signing.Request) error {
 	if err := n.Store.CreateRequest(ctx, r); err != nil {
 		return err
 	}
@@ -51,9 +51,8 @@ func (n noted) CreateRequest(ctx context.Context, r signing.Request) error {
 	return n.log.Record(ctx, storage.Entry{Subject: r.ID, Account: r.Account, Kind: "example.created", At: r.CreatedAt, Facts: facts})
 }
 
-// A backend is a handful of small interfaces. Each can be wrapped, or implemented anew,
-// without a word to the others: what they have in common is the context. The suite in
-// storage/storagetest says whether the result is a backend.
+// A backend consists of small interfaces. Each can be wrapped or implemented alone, because they share only the context. The
+// suite in storage/storagetest tests the result.
 func Example_wrap() {
 	folder, err := os.MkdirTemp("", "innsigli")
 	if err != nil {
@@ -66,7 +65,7 @@ func Example_wrap() {
 	}
 	defer db.Close()
 	documents := &measured{Documents: db.Documents()}
-	var requests signing.Store = noted{db.Requests(), db.EvidenceLog()}
+	var requests signing.Store = logged{db.Requests(), db.EvidenceLog()}
 
 	ctx := context.Background()
 	ref, err := documents.Create(ctx, strings.NewReader("the document"), 1<<20, crypto.SHA256)

@@ -5,152 +5,145 @@ import (
 	"time"
 )
 
-// Job is a piece of work that is to be done in the background: a record like any other,
-// so that it is stored with the change that it follows from and outlives the process.
+// Job is a unit of background work. It is a record like any other: it is stored in the transaction of the
+// change that causes it, and survives a restart.
 type Job struct {
 	ID string // a UUID, given by Enqueue
-	// Kind names what is to be done and so who can do it.
+	// Kind identifies the handler that runs the job.
 	Kind string
-	// Group is whose work it is. Groups of a kind are fair to each other: Claim bounds how
-	// many jobs of one are in work at once.
+	// Group is the account or other owner of the job. The groups of a kind share the workers fairly: Claim limits how
+	// many jobs of a group are leased at once.
 	Group string
-	// Unique, unless empty, is what no two jobs of a kind share, parked ones included.
+	// Unique, unless empty, is a value that no two jobs of a kind share, including parked ones.
 	Unique string
-	// Due is the time before which the job is not claimed; of a parked job, when it was parked.
+	// Due is the time from which the job can be claimed. For a parked job, it is when the job was parked.
 	Due time.Time
-	// Attempt is the number of the attempt: of a job under lease the present one, else the last one; 0: none was made.
+	// Attempt is the number of the present attempt if the job is leased, otherwise that of the last one; 0 means none.
 	Attempt int
-	// Payload is what the handler needs to know, in an encoding of its own with a version.
+	// Payload is the input of the handler, in a versioned encoding of the handler.
 	Payload []byte
 
-	// Failures counts the attempts that failed, since the job was enqueued or retried by an operator.
+	// Failures is the number of failed attempts since the job was enqueued or retried by an operator.
 	Failures int
-	// Interruptions counts the last of them that were interrupted, one after the other (Failure).
+	// Interruptions is the number of successive interrupted attempts among these, up to the last one (see Failure).
 	Interruptions int
-	// LastError is the error of the attempt that failed last, without personal data; empty: none has failed.
+	// LastError is the error of the last failed attempt, without personal data; empty if none has failed.
 	LastError string
-	// FailedAt is when that was.
+	// FailedAt is the time of the last failed attempt.
 	FailedAt time.Time
-	// Parked: the last permitted attempt has failed. The job stays stored, and is not claimed until an
-	// operator has it tried again.
+	// Parked reports whether the last permitted attempt has failed. A parked job stays stored, but is not claimed
+	// until an operator retries it.
 	Parked bool
 }
 
-// Lease is the right to do a job, for one at a time.
+// Lease is the exclusive right to run a job.
 type Lease struct {
 	Job
-	Token string    // of this one lease
-	Until time.Time // it is lost then, and another may claim the job
-	// Interrupted: an earlier lease of the job ran out before a result of the attempt was stored (Jobs.Finish, Retry or
-	// Fail). Attempt is the number of that attempt, whose failure the holder of this lease stores instead of making
-	// another (Jobs.Fail).
+	Token string    // identifies this lease
+	Until time.Time // when the lease expires, after which the job can be claimed again
+	// Interrupted reports whether an earlier lease of the job expired before a result of its attempt was stored (Jobs.Finish,
+	// Retry or Fail). Attempt is then the number of that attempt. The holder of this lease stores its failure (Jobs.Fail)
+	// instead of making another attempt.
 	Interrupted bool
 }
 
-// Failure is what becomes of a job whose attempt has failed.
+// Failure is the result of a failed attempt.
 type Failure struct {
 	Error string    // without personal data, bounded by the caller
 	At    time.Time // when the attempt failed
 	Due   time.Time // when the job is due again; the zero time parks it
-	// Interrupted: no result of the attempt was stored before its lease ran out. Its process died, its handler took longer
-	// than it may, or its result could not be stored.
+	// Interrupted reports whether the lease expired before a result of the attempt was stored: its process died, its handler
+	// overran its time limit, or its result could not be stored.
 	Interrupted bool
 }
 
-// Jobs is a queue of jobs. A job is there until it is finished or dropped; one whose lease
-// runs out, because its process died, is claimed again. So jobs run at least once, and
-// handlers have to bear a repetition.
+// Jobs is a queue of jobs. A job is stored until it is finished or dropped. If its lease expires, because its process died, it
+// is claimed again. So jobs run at least once, and handlers must tolerate a repetition.
 //
-// A job that was parked keeps its Unique: none like it is enqueued beside it, so that what it was to do
-// is not done twice when an operator has it tried again.
+// A parked job keeps its Unique, so that no other job with that value is enqueued. Otherwise the work would be done twice
+// after an operator retries the parked job.
 //
 // All methods but NextDue, Enqueued, List, Job and CountParked write and join the transaction of their context.
 type Jobs interface {
-	// Enqueue adds jobs. One whose Unique an existing job of its kind has, also one that is
-	// being done or is parked, is left out, which is no error. It gives the job an ID and an Attempt of 0;
-	// all else is stored as it is.
+	// Enqueue adds jobs. It skips a job if an existing one of its kind has the same Unique, even if that is leased or
+	// parked; this is no error. It sets the ID, and Attempt to 0, and stores all other fields unchanged.
 	Enqueue(ctx context.Context, jobs ...Job) error
 
-	// Claim leases up to limit jobs of a kind that are due at now, that no lease holds and that are not parked,
-	// the earliest due of each group first, and so that no group has more than perGroup jobs
-	// under lease. Groups that have many jobs waiting keep none from those that have few. It counts an attempt,
-	// unless the lease is Interrupted.
+	// Claim leases up to limit jobs of a kind that are due at now and neither leased nor parked, the earliest due of each
+	// group first. No group gets more than perGroup leases, and groups with many jobs do not delay those with few. Claim
+	// increments Attempt, unless the lease is Interrupted.
 	Claim(ctx context.Context, kind string, now time.Time, limit, perGroup int, lease time.Duration) ([]Lease, error)
 
-	// Extend lets leases end at the time given, and reports of each whether it is held. One that
-	// is not was lost. A lease whose job another transaction is changing may be held and keep its end.
+	// Extend sets the expiry of leases, and reports for each whether it is held; one that is not was lost. A lease whose
+	// job another transaction is changing may be held and keep its expiry.
 	Extend(ctx context.Context, leases []Lease, until time.Time) (held []bool, err error)
 
-	// Finish removes the job of a lease; [ErrLeaseLost].
+	// Finish deletes the job of a lease; [ErrLeaseLost].
 	Finish(ctx context.Context, l Lease) error
 
-	// FinishAll is Finish for several jobs, and says of each lease whether its job was removed;
-	// if not, it was lost.
+	// FinishAll is Finish for several leases. It reports for each whether its job was deleted; if not, the lease was lost.
 	FinishAll(ctx context.Context, leases []Lease) (finished []bool, err error)
 
-	// Retry gives the lease back and makes the job due at the time given; [ErrLeaseLost].
+	// Retry returns the lease and makes the job due at the given time; [ErrLeaseLost].
 	Retry(ctx context.Context, l Lease, due time.Time) error
 
-	// Postpone gives a lease back whose attempt was not begun, in the transaction that claimed it or later, and makes the job
-	// due at the time given: the attempt is not counted, and Interruptions stay; [ErrLeaseLost]. The lease is not Interrupted.
+	// Postpone returns the lease of an attempt that was not begun, also in the transaction that claimed it, and makes the job
+	// due at the given time; [ErrLeaseLost]. It decrements Attempt and keeps Interruptions. The lease must not be Interrupted.
 	Postpone(ctx context.Context, l Lease, due time.Time) error
 
-	// Fail is Retry for a job whose attempt has failed: it counts and stores the failure, and may park the
-	// job; [ErrLeaseLost]. Interruptions is 0 after Retry and after a failure that is not Interrupted.
+	// Fail is Retry after a failed attempt: it counts and stores the failure, and may park the job; [ErrLeaseLost].
+	// Retry, and a Failure that is not Interrupted, set Interruptions to 0.
 	Fail(ctx context.Context, l Lease, f Failure) error
 
-	// ExpireLeases lets all leases that last longer end at now. A process that has the store to itself calls it when it
+	// ExpireLeases makes all leases that expire later expire at now. A process that uses the store alone calls it when it
 	// starts: the leases are those of a process that died.
 	ExpireLeases(ctx context.Context, now time.Time) error
 
-	// Drop removes the jobs of a group, also those that are being done: their leases are
-	// lost.
+	// Drop deletes the jobs of a group. The leases of those that are leased are lost.
 	Drop(ctx context.Context, kind, group string) error
 
-	// DropUnique removes the job of the kind with that Unique, if there is one, also one that
-	// is being done: its lease is lost.
+	// DropUnique deletes the job of the kind with that Unique, if there is one. If it is leased, its lease is lost.
 	DropUnique(ctx context.Context, kind, unique string) error
 
-	// NextDue returns, of each of the kinds that has jobs which are not parked, when the next one can be claimed, as
-	// far as due times and leases tell.
+	// NextDue returns, for each of the kinds with jobs that are not parked, when the next one can be claimed according to
+	// due times and leases.
 	NextDue(ctx context.Context, kinds ...string) (map[string]time.Time, error)
 
-	// Enqueued returns a channel that has a value soon after a transaction of this process
-	// that enqueued or retried jobs was committed. It is a hint that saves waiting: several
-	// transactions may give one value, and those of other processes give none.
+	// Enqueued returns a channel that receives a value soon after the commit of a transaction of this process that
+	// enqueued or retried jobs. It is a hint that shortens waiting: several transactions may send one value, and those
+	// of other processes send none.
 	Enqueued() <-chan struct{}
 
-	// List returns stored jobs in the order of their IDs. It is for operators, and may go through all jobs.
+	// List returns stored jobs in the order of their IDs. It is for operators, and may read all jobs.
 	List(ctx context.Context, q JobQuery) ([]StoredJob, error)
 
 	// Job returns a job; [ErrNotFound].
 	Job(ctx context.Context, id string) (StoredJob, error)
 
-	// CountParked returns how many jobs of each kind are parked. Kinds that have none are left out.
+	// CountParked returns the number of parked jobs of each kind, without kinds that have none.
 	CountParked(ctx context.Context) (map[string]int, error)
 
-	// RetryNow makes a job due at now that waits or is parked, with no failures counted; [ErrNotFound],
-	// [ErrInWork].
+	// RetryNow makes a waiting or parked job due at now, and resets its failures; [ErrNotFound], [ErrInWork].
 	RetryNow(ctx context.Context, id string, now time.Time) error
 
-	// Remove removes a job, also one that is being done: its lease is lost; [ErrNotFound].
+	// Remove deletes a job; [ErrNotFound]. If the job is leased, its lease is lost.
 	Remove(ctx context.Context, id string) error
 }
 
-// StoredJob is a job with the end of its lease.
+// StoredJob is a job with the expiry of its lease.
 type StoredJob struct {
 	Job
-	LeasedUntil time.Time // zero: no lease was taken, or it was given back
+	LeasedUntil time.Time // zero: the job has no lease
 }
 
-// JobState is what a stored job does at a time.
+// JobState is the state of a stored job at a time.
 type JobState string
 
 // The states of jobs.
 const (
-	JobWaiting JobState = "waiting" // for its time, for room, or for another try
-	JobInWork  JobState = "working" // a server has its lease
-	JobParked  JobState = "parked"  // its attempts have failed, and no other follows
+	JobWaiting JobState = "waiting" // until it is due or a worker is free
+	JobInWork  JobState = "working" // leased by a server
+	JobParked  JobState = "parked"  // its last permitted attempt has failed
 )
 
 // State returns the state of a job.
@@ -170,10 +163,10 @@ type JobQuery struct {
 	State JobState  // at Now; empty: all states
 	Now   time.Time // required with a State
 	After string    // ID of the job before the first one; empty: from the beginning
-	Limit int       // how many at most
+	Limit int       // the maximum number of jobs
 }
 
-// Selects reports whether a job is one of those that the query asks for, on whatever page.
+// Selects reports whether the query selects a job, apart from After and Limit.
 func (q JobQuery) Selects(j StoredJob) bool {
 	return (q.Kind == "" || q.Kind == j.Kind) && (q.State == "" || q.State == j.State(q.Now))
 }

@@ -1,78 +1,72 @@
-// Package storage is the vocabulary that the service's packages and its
-// storage backends share: transactions, documents, jobs, the evidence log and the
-// errors that callers tell apart. It holds no rule of any domain and imports none.
+// Package storage declares what the service's packages and its storage backends share: transactions, documents, jobs,
+// the evidence log and the errors that callers distinguish. It implements no rule of a domain and imports no domain.
 //
-// Each domain package declares the small Store of records it needs; a backend
-// (storage/bolt, storage/postgres) implements them all together with the interfaces
-// below, and storage/storagetest is the suite that every backend passes.
+// Each domain package declares a small Store interface for its records. A backend (storage/bolt, storage/postgres)
+// implements these and the interfaces below. Package storage/storagetest is the test suite that every backend passes.
 //
 // # Transactions
 //
-// [Transactor.InTx] runs a function in a transaction that travels in its
-// context. Store methods called with that context join it, whichever domain
-// they belong to, so that a change and what follows from it are stored together
-// or not at all. Methods that write need a transaction and answer [ErrNoTx]
-// outside one; methods that read open a short one of their own when there is
-// none.
+// [Transactor.InTx] runs a function in a transaction, which the context of the function carries. Store methods of all
+// domains that are called with that context join the transaction, so that a change and its consequences are stored
+// together or not at all. Methods that write return [ErrNoTx] outside a transaction. Methods that read begin a short
+// transaction of their own if the context carries none.
 //
-// A record that is read by its key in a transaction stays as it was read until the
-// transaction ends, but for what the transaction itself writes. One that was not
-// there may be added by another meanwhile: adding it then is [ErrExists], and the
-// transaction may go on.
+// If a transaction reads a record by its key, no other transaction changes the record until that one ends. If the record
+// does not exist, another transaction may add it meanwhile: adding it then is [ErrExists], and the transaction may go on.
 package storage
 
 import (
 	"context"
 	"crypto"
+	"encoding/json"
 	"errors"
 	"io"
 	"time"
 )
 
 var (
-	// ErrNotFound: there is no such record or document.
+	// ErrNotFound is returned if there is no such record or document.
 	ErrNotFound = errors.New("storage: not found")
-	// ErrExists: another record has that key or that unique value.
+	// ErrExists is returned if another record has the key or a unique value.
 	ErrExists = errors.New("storage: already exists")
-	// ErrNoTx: the method joins a transaction, and its context carries none.
+	// ErrNoTx is returned by a method that needs a transaction if its context carries none.
 	ErrNoTx = errors.New("storage: not in a transaction")
-	// ErrMoved: the document's head is not the base of the revision.
+	// ErrMoved is returned if the base of a revision is not the document's length.
 	ErrMoved = errors.New("storage: document has moved on")
-	// ErrTooLarge: the document is longer than the limit given.
+	// ErrTooLarge is returned if a document is longer than the limit.
 	ErrTooLarge = errors.New("storage: document too large")
-	// ErrLeaseLost: the job's lease ran out and another has taken it, or the job is gone.
+	// ErrLeaseLost is returned if the lease expired and the job was claimed again, or the job was deleted.
 	ErrLeaseLost = errors.New("storage: lease lost")
-	// ErrInWork: a server has the job's lease.
+	// ErrInWork is returned if a server has the job's lease.
 	ErrInWork = errors.New("storage: the job is in work")
-	// ErrUnavailable: the store cannot be reached just now, and the call may be made again
-	// later. Whether a transaction that ends with it was committed may not be known.
+	// ErrUnavailable is returned if the store is temporarily unavailable. The caller may try again later. It may be
+	// unknown whether a transaction that fails with ErrUnavailable was committed.
 	ErrUnavailable = errors.New("storage: not available")
-	// ErrFull: there is no room left, and nothing of the transaction was stored.
+	// ErrFull is returned if the disk is full. Nothing of the transaction was stored.
 	ErrFull = errors.New("storage: no room left")
 )
 
-// IsTemporary reports whether the same call may go well later: the store was not reached, or had
-// no room.
+// IsTemporary reports whether the same call may succeed later, because the store was unavailable or its disk
+// full.
 func IsTemporary(err error) bool {
 	return errors.Is(err, ErrUnavailable) || errors.Is(err, ErrFull)
 }
 
 // Transactor runs transactions.
 type Transactor interface {
-	// InTx calls fn with a context that carries a transaction and commits when
-	// fn returns nil; what was written is durable when InTx has returned nil.
-	// An error of fn rolls everything back and is returned as it is.
-	// fn does no I/O of its own and may be run more than once. InTx within a
-	// transaction joins it.
+	// InTx calls fn with a context that carries a transaction, and commits the transaction if fn returns nil. The
+	// changes are durable when InTx has returned nil. If fn returns an error, InTx rolls the transaction back and
+	// returns the error unchanged. fn must do no other I/O, because it may be run more than once. Within a
+	// transaction, InTx joins it.
 	InTx(ctx context.Context, fn func(ctx context.Context) error) error
 }
 
-// InTx runs fn in a transaction, as tx.InTx does. After the commit it calls the functions that were given to
-// [AfterCommit] meanwhile, with ctx. It calls none if it is not known whether the transaction was committed.
-// A service whose transaction may contain another service's reports begins it with InTx. Transactions of
-// several Transactors must not be nested.
+// InTx runs fn in a transaction, as tx.InTx does. After the commit it calls, with ctx, the functions that were
+// passed to [AfterCommit] meanwhile. It calls none if it is unknown whether the transaction was committed. A
+// service whose transaction may include reports of another service begins it with InTx. Transactions of several
+// Transactors must not be nested.
 func InTx(ctx context.Context, tx Transactor, fn func(ctx context.Context) error) error {
-	if ctx.Value(afterCommitKey{}) != nil { // it is part of another transaction
+	if ctx.Value(afterCommitKey{}) != nil { // part of another transaction
 		return tx.InTx(ctx, fn)
 	}
 	var after []func(context.Context)
@@ -89,8 +83,8 @@ func InTx(ctx context.Context, tx Transactor, fn func(ctx context.Context) error
 	return nil
 }
 
-// AfterCommit calls report when the outermost transaction of ctx that [InTx] has begun is committed, and never if it is
-// rolled back. Outside of such a transaction it calls report at once.
+// AfterCommit calls report when the outermost transaction that [InTx] has begun for ctx is committed, and never
+// if it is rolled back. Outside such a transaction AfterCommit calls report at once.
 func AfterCommit(ctx context.Context, report func(ctx context.Context)) {
 	after, ok := ctx.Value(afterCommitKey{}).(*[]func(context.Context))
 	if !ok {
@@ -102,11 +96,11 @@ func AfterCommit(ctx context.Context, report func(ctx context.Context)) {
 
 type afterCommitKey struct{}
 
-// Clock returns the current time for the caller of a service, which ctx tells, such as the account. The nil Clock is the
-// machine's. Services take one in their options and ask nothing else for the time at which they act.
+// Clock returns the current time for the caller of a service, such as an account, which ctx identifies. The nil
+// Clock is that of the machine. Services take a Clock in their options and use no other time.
 type Clock func(ctx context.Context) time.Time
 
-// Now returns the time in UTC, truncated to the microsecond, which is what every backend keeps.
+// Now returns the time in UTC, truncated to the microsecond, the precision of all backends.
 func (c Clock) Now(ctx context.Context) time.Time {
 	now := time.Now
 	if c != nil {
@@ -115,43 +109,37 @@ func (c Clock) Now(ctx context.Context) time.Time {
 	return now().UTC().Truncate(time.Microsecond)
 }
 
-// Documents keeps documents: a base that never changes and revisions appended
-// to it. A document is read while it grows; a reader sees the length it had when
-// opened.
+// Documents stores documents. A document has a base that never changes, and revisions that are appended to it.
+// It may be read while it grows; a reader sees the length that it had when it was opened.
 type Documents interface {
-	// Create stores what r delivers, up to its end, as a new document and is
-	// durable on return. It hashes on the way with every hash named, and keeps
-	// the hash states for [Blob.Hashed]. A longer input than limit bytes is
-	// [ErrTooLarge]; an error of r is returned as it is; neither leaves
-	// anything behind. Memory use is bounded whatever the length.
+	// Create stores the content of r as a new document, which is durable on return. It hashes the content with the
+	// given hashes, and stores the hash states for [Blob.Hashed]. A content longer than limit is [ErrTooLarge]. An
+	// error of r is returned unchanged. In both cases nothing is stored. Memory use does not depend on the length.
 	//
-	// A document that no transaction ever kept (see Keep) is swept. Create does
-	// not join a transaction.
+	// A document that no transaction has kept (see Keep) is swept. Create does not join a transaction.
 	Create(ctx context.Context, r io.Reader, limit int64, hashes ...crypto.Hash) (Ref, error)
 
-	// Keep says that a record stored in the same transaction refers to the
-	// document, so that it is not swept any more. It joins the transaction.
+	// Keep marks the document as referred to by a record that is stored in the same transaction, so that it is not
+	// swept. It joins the transaction.
 	Keep(ctx context.Context, id string) error
 
-	// Open opens the document for reading as it is now.
+	// Open opens the document for reading, as it is now.
 	Open(ctx context.Context, id string) (Blob, error)
 
-	// Append adds revisions one after another. The first one's Base is the
-	// document's length now, each later one's the end of the one before, else
-	// [ErrMoved] and nothing is added. It joins the transaction.
+	// Append appends revisions. The Base of the first must be the document's length, and that of each later one the
+	// end of the one before; otherwise Append returns [ErrMoved] and appends nothing. It joins the transaction.
 	Append(ctx context.Context, id string, revisions ...Revision) error
 
-	// Delete removes the document; one that does not exist is no error. Open
-	// blobs of it fail with [ErrNotFound] from then on, but for what they have read
-	// ahead. It joins the transaction.
+	// Delete deletes the document; one that does not exist is no error. Afterwards its open blobs return
+	// [ErrNotFound], except for content that they have cached. It joins the transaction.
 	Delete(ctx context.Context, id string) error
 
-	// Sweep removes documents created before the time given that were never
-	// kept, also those whose Create did not end, and says how many.
+	// Sweep deletes documents that were created before the given time and never kept, including those whose Create
+	// did not end, and returns how many.
 	Sweep(ctx context.Context, before time.Time) (int, error)
 }
 
-// Ref names a document just created.
+// Ref identifies a document just created.
 type Ref struct {
 	ID   string
 	Size int64 // bytes
@@ -164,24 +152,90 @@ type Blob interface {
 	io.ReaderAt
 	io.Closer
 	Size() int64
-	// Hashed returns hash states over a beginning of the document, none or one
-	// for each hash. They are a cache and may be missing.
+	// Hashed returns the states of hashes of a beginning of the document, at most one for each hash. They are a cache
+	// and may be missing.
 	Hashed() []Midstate
 }
 
-// Midstate is the state of a hash after the first Offset bytes of a document,
-// as its encoding.BinaryMarshaler gives it.
+// Midstate is the state of a hash after the first Offset bytes of a document, as its encoding.BinaryMarshaler
+// returns it.
 type Midstate struct {
 	Hash   crypto.Hash
 	Offset int64
 	State  []byte
 }
 
-// Revision is what a document grows by: Bytes appended at offset Base.
+// Revision is an addition to a document: Bytes appended at offset Base.
 type Revision struct {
 	Base  int64
 	Bytes []byte
-	// Hashed are states after the last of Bytes, for the reader that comes
-	// next; they replace the document's earlier ones of the same hash.
+	// Hashed are the hash states after the last of Bytes. They replace the document's earlier states of the
+	// same hashes.
 	Hashed []Midstate
+}
+
+// Entry is an entry of the evidence log (spec 7.3). It records, for example, who was asked for a signature, by whom, over
+// which digest, with which certificate, and when. It contains no document.
+type Entry struct {
+	// Seq is the entry's position in the log, assigned by Record; later entries have higher ones.
+	Seq     int64
+	Subject string // ID of the request or process
+	Account string
+	Kind    string // what happened, such as "signature.asked"
+	At      time.Time
+	Facts   json.RawMessage // a JSON object, as its Kind defines it
+}
+
+// EvidenceLog stores entries in the order in which they were recorded. No method changes an entry.
+type EvidenceLog interface {
+	// Record adds entries. It joins the transaction.
+	Record(ctx context.Context, entries ...Entry) error
+	// Entries returns the entries about a subject in the order of their Seq.
+	Entries(ctx context.Context, subject string) ([]Entry, error)
+	// EntriesAfter returns up to limit entries whose Seq is greater than seq, in the order of their Seq.
+	EntriesAfter(ctx context.Context, seq int64, limit int) ([]Entry, error)
+	// DeleteEntries deletes up to limit entries whose At is before the given time, and returns how many. It joins the
+	// transaction.
+	DeleteEntries(ctx context.Context, before time.Time, limit int) (int, error)
+}
+
+// Record is a value with an expiry time, such as a session or a counter of attempts.
+type Record struct {
+	Key     []byte // not empty, such as the SHA-256 of a session token
+	Value   []byte // in an encoding of the caller
+	Expires time.Time
+}
+
+// Records stores records by key. Its methods join the transaction of their context. Methods that write return
+// [ErrNoTx] outside one.
+type Records interface {
+	// PutRecord adds a record, or replaces the one with its key.
+	PutRecord(ctx context.Context, r Record) error
+	// Record returns the record with a key, even if it has expired; [ErrNotFound]. In a transaction, no other transaction
+	// changes or adds a record with the key until that one ends. So concurrent transactions that begin a counter do not
+	// overwrite each other's value.
+	Record(ctx context.Context, key []byte) (Record, error)
+	// DeleteRecord deletes a record; one that does not exist is no error.
+	DeleteRecord(ctx context.Context, key []byte) error
+	// DeleteRecords deletes up to limit records that expire at the given time or before, the earliest first, and returns
+	// how many.
+	DeleteRecords(ctx context.Context, until time.Time, limit int) (int, error)
+}
+
+// Rate limits how often something may happen: PerSecond times a second on average, and Burst times at once. The
+// zero Rate is no limit.
+type Rate struct{ PerSecond, Burst int }
+
+// Cost returns the time in which a bucket regains one token.
+func (r Rate) Cost() time.Duration { return time.Second / time.Duration(r.PerSecond) }
+
+// Buckets are token buckets that all servers of a deployment share. A bucket is identified by a key. A backend for one
+// process needs none. The methods do not join a transaction.
+type Buckets interface {
+	// Draw takes up to n tokens from the bucket of a key, by the backend's own clock. It returns how many it took, and
+	// the time from now until the bucket is full. A new bucket is full. Concurrent callers together never get more
+	// tokens than the bucket has.
+	Draw(ctx context.Context, key string, r Rate, n int) (drawn int, full time.Duration, err error)
+	// DeleteFull deletes up to limit full buckets, and returns how many.
+	DeleteFull(ctx context.Context, limit int) (int, error)
 }

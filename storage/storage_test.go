@@ -10,7 +10,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// twice runs each outermost transaction twice, as a store does after a collision.
+// twice runs each outermost transaction twice, as a store does after a conflict.
 type twice struct{}
 
 func (tx twice) InTx(ctx context.Context, fn func(context.Context) error) error {
@@ -21,7 +21,8 @@ func (tx twice) InTx(ctx context.Context, fn func(context.Context) error) error 
 	return errors.Join(fn(ctx), fn(ctx))
 }
 
-// TestAfterCommit checks that reports come once, after the outermost transaction, and not after one that is rolled back.
+// TestAfterCommit checks that reports are made once, after the outermost transaction, and not after one that is
+// rolled back.
 func TestAfterCommit(t *testing.T) {
 	var got []string
 	report := func(ctx context.Context, text string) {
@@ -52,7 +53,8 @@ func TestAfterCommit(t *testing.T) {
 	}
 }
 
-// TestClock checks that a clock hears whose time is asked for, and that every time has the form that backends keep.
+// TestClock checks that a clock gets the caller's context, and that all times have the precision that backends
+// store.
 func TestClock(t *testing.T) {
 	type account struct{}
 	moved := time.Date(2031, 5, 1, 10, 0, 0, 123456789, time.FixedZone("", 3600))

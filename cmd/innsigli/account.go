@@ -17,11 +17,11 @@ import (
 type accountCommand struct {
 	Create        accountCreate        `cmd:"" help:"Make an account."`
 	List          accountList          `cmd:"" help:"List the accounts."`
-	PaymentMethod accountPaymentMethod `cmd:"" help:"Say whether an account has a payment method."`
+	PaymentMethod accountPaymentMethod `cmd:"" help:"Set whether an account has a payment method."`
 	Quota         accountQuota         `cmd:"" help:"Set the document storage of an account."`
-	Admins        accountAdmins        `cmd:"" help:"Show, or set, who gets mail when there is trouble."`
-	Statement     accountStatement     `cmd:"" help:"What an account owes for a month."`
-	Delete        accountDelete        `cmd:"" help:"Delete an account with all that belongs to it."`
+	Admins        accountAdmins        `cmd:"" help:"Show or set the mail addresses that problems are reported to."`
+	Statement     accountStatement     `cmd:"" help:"Print what an account is charged for a month."`
+	Delete        accountDelete        `cmd:"" help:"Delete an account with all of its data."`
 }
 
 func (accountCommand) Help() string {
@@ -48,7 +48,7 @@ func (c accountCreate) Run(ctx context.Context, s streams) error {
 type accountList struct{ storeFlag }
 
 func (accountList) Help() string {
-	return "STORED is what of the QUOTA the documents of signing processes take up, both in bytes. SIGNATURES are all that were ever made.\n\nExample: innsigli account list --store bolt:innsigli.db"
+	return "QUOTA is the most bytes that the documents of an account's signing processes may take, and STORED the bytes that they take now. SIGNATURES counts all signatures that were ever made for the account.\n\nExample: innsigli account list --store bolt:innsigli.db"
 }
 
 func (c accountList) Run(ctx context.Context, s streams) error {
@@ -60,7 +60,7 @@ func (c accountList) Run(ctx context.Context, s streams) error {
 		return table(s.stdout, "ACCOUNT\tPAYMENT METHOD\tQUOTA\tSTORED\tSIGNATURES\tCREATED\tNAME", accounts, func(a account.Account) string {
 			name := a.Name
 			if !a.ClosedAt.IsZero() {
-				name += " (closed: type account delete again)"
+				name += " (closed: run account delete again)"
 			}
 			return fmt.Sprintf("%s\t%s\t%d\t%d\t%d\t%s\t%s", a.ID, onOff(a.PaymentMethod), a.Quota, a.Stored, a.Signatures, a.CreatedAt.Format("2006-01-02"), name)
 		})
@@ -84,7 +84,7 @@ func (c accountPaymentMethod) Run(ctx context.Context) error {
 type accountQuota struct {
 	storeFlag
 	Account string `arg:"" help:"ID of the account."`
-	Bytes   int64  `arg:"" help:"Bytes that the documents of its signing processes may come to."`
+	Bytes   int64  `arg:"" help:"The most bytes that the documents of its signing processes may take."`
 }
 
 func (accountQuota) Help() string {
@@ -98,12 +98,12 @@ func (c accountQuota) Run(ctx context.Context) error {
 type accountAdmins struct {
 	storeFlag
 	Account   string   `arg:"" help:"ID of the account."`
-	Addresses []string `arg:"" optional:"" name:"address" help:"Addresses for mail, which replace those of the account."`
+	Addresses []string `arg:"" optional:"" name:"address" help:"Mail addresses, which replace those of the account."`
 	None      bool     `help:"Remove all addresses of the account."`
 }
 
 func (accountAdmins) Help() string {
-	return "Without an address it prints those there are, one on a line.\n\nExample: innsigli account admins 0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11 admin@example.is"
+	return "Without an address the command prints the account's addresses, one on a line.\n\nExample: innsigli account admins 0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11 admin@example.is"
 }
 
 func (c accountAdmins) Run(ctx context.Context, s streams) error {
@@ -132,15 +132,15 @@ func (c accountAdmins) Run(ctx context.Context, s streams) error {
 type accountStatement struct {
 	storeFlag
 	Account string `arg:"" help:"ID of the account."`
-	Month   string `arg:"" optional:"" placeholder:"MONTH" help:"Month such as 2026-11 (default: the present one, so far)."`
+	Month   string `arg:"" optional:"" placeholder:"MONTH" help:"Month such as 2026-11 (default: the current month, so far)."`
 	Format  string `enum:"text,json,csv" default:"text" help:"text, json or csv (default ${default})."`
 }
 
 func (accountStatement) Help() string {
-	return "Signatures of both APIs count, in the month in UTC in which the signed document was stored. All of a month cost the same each, by how many there are: 300 ISK up to 10, 215 up to 25, 200 up to 50, 180 from 51 on. The first three of an account are free, and count. Amounts are without value-added tax.\n\nExample: innsigli account statement 0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11 2026-11 --format csv"
+	return "Signatures of both APIs are counted, each in the month (UTC) in which the signed document was stored. All signatures of a month have the same price, which depends on their number: 300 ISK each up to 10, 215 up to 25, 200 up to 50, 180 from 51 on. The first three signatures of an account are free; they are counted too. Amounts exclude value-added tax.\n\nExample: innsigli account statement 0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11 2026-11 --format csv"
 }
 
-// monthForm is how a month is written (ISO 8601).
+// monthForm is the layout of a month (ISO 8601).
 const monthForm = "2006-01"
 
 func (c accountStatement) Run(ctx context.Context, s streams) error {
@@ -148,21 +148,21 @@ func (c accountStatement) Run(ctx context.Context, s streams) error {
 	if c.Month != "" {
 		var err error
 		if month, err = time.Parse(monthForm, c.Month); err != nil {
-			return fmt.Errorf("%w: %q is no month such as 2026-11", errUsage, c.Month)
+			return fmt.Errorf("%w: %q is not a month such as 2026-11", errUsage, c.Month)
 		}
 	}
 	return c.operate(ctx, func(o operator.Operator) error {
-		found, err := o.Statement(ctx, c.Account, month)
+		statement, err := o.Statement(ctx, c.Account, month)
 		if err != nil {
 			return err
 		}
 		switch c.Format {
 		case "json":
-			return json.NewEncoder(s.stdout).Encode(lineOf(found))
+			return json.NewEncoder(s.stdout).Encode(lineOf(statement))
 		case "csv":
-			return printCSV(s.stdout, lineOf(found))
+			return printCSV(s.stdout, lineOf(statement))
 		}
-		return printStatement(s.stdout, found, time.Now())
+		return printStatement(s.stdout, statement, time.Now())
 	})
 }
 
@@ -185,7 +185,7 @@ amount, without VAT     %10d ISK
 	return err
 }
 
-// statementLine is a statement in JSON, and in CSV in this order. Amounts are without value-added tax.
+// statementLine is a statement in JSON, and in this order in CSV. Amounts exclude value-added tax.
 type statementLine struct {
 	Account    string `json:"account"`
 	Name       string `json:"name"`
@@ -215,11 +215,11 @@ type accountDelete struct {
 	storeFlag
 	Account string `arg:"" help:"ID of the account."`
 	DryRun  bool   `help:"Count what would be deleted, and change nothing."`
-	Force   bool   `help:"Delete also signing requests that are under way or can still be completed; their signatures are lost."`
+	Force   bool   `help:"Also delete signing requests that are under way or can still be completed; their signatures are lost."`
 }
 
 func (accountDelete) Help() string {
-	return "Deletes the account, its API clients and tokens, signing processes and requests with their documents, jobs, webhook subscriptions with their log, busy signals, sandbox users and the ledger. First it closes the account: its clients can call nothing any more. If it breaks off, type it again, and it goes on. Unless --force is given, it refuses while signing requests are under way or were not fetched, or have a signature that \"innsigli signing complete\" can still complete.\n\nWhat stays: the evidence log, for as long as [retention] says. It keeps a statement of each month, which the ledger was for (\"innsigli evidence export --request ACCOUNT\"). The kept certificates of people and what the signing page remembers of visitors belong to no account: they are encrypted or hashed, and expire. Backups that were made before have everything. " + worksWhileServing + "\n\nExample: innsigli account delete 0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11 --dry-run --store bolt:innsigli.db"
+	return "Deletes the account, its API clients and tokens, signing processes and requests with their documents, jobs, webhook subscriptions with their log, busy signals, sandbox users and the ledger. The command closes the account first, which refuses all calls of its clients. If the command is interrupted, run it again to continue. Unless --force is given, it refuses to delete an account with signing requests that are under way, whose documents were not fetched, or whose signatures \"innsigli signing complete\" can still complete.\n\nWhat stays: the evidence log, for the time that [retention] sets. It has a statement of each month in place of the ledger (\"innsigli evidence export --request ACCOUNT\"). The stored certificates of people and the signing page's records about visitors belong to no account: they are encrypted or hashed, and expire. Earlier backups still have all data. " + worksWhileServing + "\n\nExample: innsigli account delete 0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11 --dry-run --store bolt:innsigli.db"
 }
 
 func (c accountDelete) Run(ctx context.Context, s streams) error {

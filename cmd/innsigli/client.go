@@ -12,8 +12,8 @@ import (
 type clientCommand struct {
 	Create clientCreate  `cmd:"" help:"Make an API client; its secret is shown once."`
 	List   clientList    `cmd:"" help:"List the API clients of an account."`
-	Secret secretCommand `cmd:"" help:"The secrets of an API client: two at once, to replace one."`
-	Delete clientDelete  `cmd:"" help:"Remove an API client; its tokens end with it."`
+	Secret secretCommand `cmd:"" help:"Manage the secrets of an API client, which may have two."`
+	Delete clientDelete  `cmd:"" help:"Delete an API client; its tokens become invalid."`
 }
 
 func (clientCommand) Help() string {
@@ -52,7 +52,7 @@ type clientList struct {
 }
 
 func (clientList) Help() string {
-	return "SECRETS is how many it has. LAST USED is when it got a token, to ten minutes; a client that calls gets one every hour.\n\nExample: innsigli client list 0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11"
+	return "SECRETS is the number of the client's secrets. LAST USED is when the client last got an access token, accurate to ten minutes; a token is valid for an hour.\n\nExample: innsigli client list 0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11"
 }
 
 func (c clientList) Run(ctx context.Context, s streams) error {
@@ -81,13 +81,13 @@ func (c clientDelete) Run(ctx context.Context) error {
 }
 
 type secretCommand struct {
-	Add    secretAdd    `cmd:"" help:"Give a client a second secret, which is shown once; the other one goes on working."`
-	List   secretList   `cmd:"" help:"List the secrets of a client, and when they were used."`
-	Remove secretRemove `cmd:"" help:"Take a secret from a client; the tokens that were got with it end at once."`
+	Add    secretAdd    `cmd:"" help:"Add a second secret to a client. It is shown once; the first one stays valid."`
+	List   secretList   `cmd:"" help:"List the secrets of a client, and when they were last used."`
+	Remove secretRemove `cmd:"" help:"Remove a secret from a client; the tokens that were issued for it become invalid at once."`
 }
 
 func (secretCommand) Help() string {
-	return "To replace a secret, add one, give it to the program, wait until the one of before is not used any more, which list shows, and remove that. Of a secret that others have got to know, do not wait. " + worksWhileServing + "\n\nExample: innsigli client secret add 3f0c4a52-58f3-4e0b-8a53-6c1f3f1d7c55"
+	return "To replace a secret: add one, configure the client program with it, wait until \"innsigli client secret list\" shows that the old one is not used any more, and remove the old one. If a secret has leaked, remove it without waiting. " + worksWhileServing + "\n\nExample: innsigli client secret add 3f0c4a52-58f3-4e0b-8a53-6c1f3f1d7c55"
 }
 
 type secretAdd struct {
@@ -96,7 +96,7 @@ type secretAdd struct {
 }
 
 func (secretAdd) Help() string {
-	return "While servers of the version before run on the same database, they know the first secret alone.\n\nExample: innsigli client secret add 3f0c4a52-58f3-4e0b-8a53-6c1f3f1d7c55"
+	return "During an upgrade, servers of the previous version that run on the same database accept only the first secret.\n\nExample: innsigli client secret add 3f0c4a52-58f3-4e0b-8a53-6c1f3f1d7c55"
 }
 
 func (c secretAdd) Run(ctx context.Context, s streams) error {
@@ -115,7 +115,7 @@ type secretList struct {
 }
 
 func (secretList) Help() string {
-	return "LAST USED is when a token was got with the secret, to ten minutes. Such a token is good for an hour.\n\nExample: innsigli client secret list 3f0c4a52-58f3-4e0b-8a53-6c1f3f1d7c55"
+	return "LAST USED is when a token was last issued for the secret, accurate to ten minutes. A token is valid for an hour.\n\nExample: innsigli client secret list 3f0c4a52-58f3-4e0b-8a53-6c1f3f1d7c55"
 }
 
 func (c secretList) Run(ctx context.Context, s streams) error {
@@ -137,7 +137,7 @@ type secretRemove struct {
 }
 
 func (secretRemove) Help() string {
-	return "A client keeps one secret at least. To shut it out, delete it.\n\nExample: innsigli client secret remove 3f0c4a52-58f3-4e0b-8a53-6c1f3f1d7c55 first"
+	return "The last secret of a client cannot be removed. To block a client, delete it.\n\nExample: innsigli client secret remove 3f0c4a52-58f3-4e0b-8a53-6c1f3f1d7c55 first"
 }
 
 func (c secretRemove) Run(ctx context.Context) error {

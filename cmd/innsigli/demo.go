@@ -28,7 +28,7 @@ import (
 )
 
 type demoCommand struct {
-	File  string `arg:"" optional:"" name:"file" help:"PDF to sign (default a sample)."`
+	File  string `arg:"" optional:"" name:"file" help:"PDF to sign (default: a sample)."`
 	Out   string `short:"o" default:"signed.pdf" placeholder:"FILE" help:"File to write (default ${default}); sandbox-root.pem goes beside it."`
 	Level string `default:"LT" help:"Level of the signature: B, T, LT or LTA (default ${default})."`
 	rendererFlag
@@ -36,7 +36,7 @@ type demoCommand struct {
 
 func (demoCommand) Help() string { return "Example: innsigli demo contract.pdf -o signed.pdf" }
 
-// sample is the document that is signed when none is given.
+// sample is the document that is signed if the user gives none.
 //
 //go:embed sample.pdf
 var sample []byte
@@ -84,14 +84,14 @@ func (c demoCommand) finish(ctx context.Context, s streams, srv *server.Server, 
 	if err := result.Text(s.stdout, report.English); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.stdout, "\nWrote %s (%d bytes) and %s.\nCheck it again with: innsigli verify %s --trust %s\n", c.Out, len(signed), root, c.Out, root)
+	fmt.Fprintf(s.stdout, "\nWrote %s (%d bytes) and %s.\nVerify it with: innsigli verify %s --trust %s\n", c.Out, len(signed), root, c.Out, root)
 	if !result.Passed {
-		return errors.New("the signature that was just made does not verify")
+		return errors.New("the new signature does not verify")
 	}
 	return nil
 }
 
-// withServer calls f while a sandbox runs on a store of its own in a folder.
+// withServer calls f while a sandbox with a store in folder runs.
 func (c demoCommand) withServer(ctx context.Context, s streams, folder string, f func(context.Context, *server.Server, *demoClient) error) error {
 	conf, faults := config.Read(config.Flags{
 		Environment: "sandbox", Listen: "127.0.0.1:0", Store: "bolt:" + filepath.Join(folder, "demo.db"),
@@ -100,7 +100,7 @@ func (c demoCommand) withServer(ctx context.Context, s streams, folder string, f
 	if err := faults.Err(); err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(s.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})) // it prints each request itself
+	log := slog.New(slog.NewTextHandler(s.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})) // the demo prints each request
 	d, err := conf.Open(ctx, log, compileApart)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (c demoCommand) withServer(ctx context.Context, s streams, folder string, f
 	return errors.Join(err, srv.Close(), d.Close())
 }
 
-// demoClient makes the requests that a client system makes, and prints them.
+// demoClient makes the requests of a client system, and prints them.
 type demoClient struct {
 	base        string
 	credentials server.Credentials
@@ -137,7 +137,7 @@ type demoClient struct {
 	out         io.Writer
 }
 
-// sign goes the whole way from credentials to the signed document.
+// sign gets a token, creates a test user, starts a signing request and polls for the signed document.
 func (d *demoClient) sign(ctx context.Context, name string, content []byte, level ades.Level) ([]byte, error) {
 	if err := d.authenticate(ctx); err != nil {
 		return nil, err
@@ -153,9 +153,9 @@ func (d *demoClient) sign(ctx context.Context, name string, content []byte, leve
 	body := startBody(name, content, level)
 	fmt.Fprintf(d.out, "     \"signatureImage\": %s\n", signatureImage)
 	err := d.call(ctx, http.MethodPost, "/api/v1/signing", body, &started)
-	var full *refusedError
-	if errors.As(err, &full) && full.Title == "No free signature slot" {
-		fmt.Fprintln(d.out, "     no free spot for a stamp on page 1: once more, without signatureImage")
+	var noSpace *refusedError
+	if errors.As(err, &noSpace) && noSpace.Title == "No free signature slot" {
+		fmt.Fprintln(d.out, "     no free space for a stamp on page 1: trying again without signatureImage")
 		delete(body, "signatureImage")
 		err = d.call(ctx, http.MethodPost, "/api/v1/signing", body, &started)
 	}
@@ -182,10 +182,10 @@ func (d *demoClient) sign(ctx context.Context, name string, content []byte, leve
 	}
 }
 
-// wireLevels are the levels as the API writes them (spec 3.4).
-var wireLevels = map[ades.Level]string{ades.B: "B", ades.T: "T", ades.LT: "Lt", ades.LTA: "Lta"}
+// apiLevels has the names of levels in the API (spec 3.4).
+var apiLevels = map[ades.Level]string{ades.B: "B", ades.T: "T", ades.LT: "Lt", ades.LTA: "Lta"}
 
-// signatureImage is a stamp in the first free spot (spec 3.3).
+// signatureImage asks for a stamp in the first free space (spec 3.3).
 const signatureImage = `{"alignment": "BottomRight", "positioning": "Auto"}`
 
 func startBody(name string, content []byte, level ades.Level) map[string]any {
@@ -194,7 +194,7 @@ func startBody(name string, content []byte, level ades.Level) map[string]any {
 		"signer":         map[string]any{"kennitala": "0101302989", "signingMethod": "IdpApp", "city": "Reykjavík", "country": "Ísland"},
 		"signatureImage": json.RawMessage(signatureImage),
 		"advancedSignatureSettings": map[string]any{
-			"signatureLevel": wireLevels[level],
+			"signatureLevel": apiLevels[level],
 		},
 	}
 }
@@ -234,7 +234,7 @@ func (d *demoClient) call(ctx context.Context, method, path string, body, result
 	return d.do(request, result)
 }
 
-// refusedError is an answer other than 2xx.
+// refusedError is a response with a status other than 2xx.
 type refusedError struct {
 	Status    int
 	ErrorCode string          `json:"errorCode"`
@@ -250,7 +250,7 @@ func (e *refusedError) Error() string {
 	return fmt.Sprintf("the server answered %d: %s %s", e.Status, e.Title, e.Errors)
 }
 
-// do makes a request and prints it with its answer and time.
+// do makes a request, and prints it with the status and duration of the response.
 func (d *demoClient) do(request *http.Request, result any) error {
 	began := time.Now()
 	response, err := http.DefaultClient.Do(request)
@@ -266,7 +266,7 @@ func (d *demoClient) do(request *http.Request, result any) error {
 	took := time.Since(began).Round(time.Millisecond)
 	if response.StatusCode >= 300 {
 		refused := &refusedError{Status: response.StatusCode}
-		_ = json.Unmarshal(body, refused) // what is no JSON has a status all the same
+		_ = json.Unmarshal(body, refused) // a body that is not JSON leaves only the status
 		fmt.Fprintf(d.out, "%s %s %6s\n", line, refused.summary(), took)
 		return refused
 	}

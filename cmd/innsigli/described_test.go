@@ -28,8 +28,8 @@ var descriptions = sync.OnceValue(func() []*openapitest.Document {
 		Portal: (*portal.Service)(nil),
 	}
 	inSandbox, inProduction := both, both
-	inSandbox.Sandbox, inSandbox.Authority = (*sandbox.Sandbox)(nil), (*sandbox.Sandbox)(nil)
-	inProduction.Notifier, inProduction.News = (*audkenni.Provider)(nil), (*signing.Service)(nil)
+	inSandbox.Sandbox, inSandbox.TestCA = (*sandbox.Sandbox)(nil), (*sandbox.Sandbox)(nil)
+	inProduction.Notifier, inProduction.Notifications = (*audkenni.Provider)(nil), (*signing.Service)(nil)
 	var all []*openapitest.Document
 	for _, c := range []httpapi.Config{inSandbox, inProduction} {
 		answer := httptest.NewRecorder()

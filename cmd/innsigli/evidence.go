@@ -19,11 +19,11 @@ func (evidenceCommand) Help() string {
 
 type evidenceExport struct {
 	storeFlag
-	Request string `placeholder:"ID" help:"Only what is about this request, or this process."`
+	Request string `placeholder:"ID" help:"Only entries about this signing request or signing process."`
 }
 
 func (evidenceExport) Help() string {
-	return "An object has the members seq, subject (the request or the process), account, kind, at and facts, in the order in which they were recorded. " + worksWhileServing + " What is exported names people.\n\nExample: innsigli evidence export --store bolt:innsigli.db --request 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55"
+	return "Each object has the members seq, subject (ID of the request or process), account, kind, at and facts. They come in the order in which they were recorded. " + worksWhileServing + " The output has personal data.\n\nExample: innsigli evidence export --store bolt:innsigli.db --request 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55"
 }
 
 func (c evidenceExport) Run(ctx context.Context, s streams) error {
@@ -36,7 +36,7 @@ func (c evidenceExport) Run(ctx context.Context, s streams) error {
 	return err
 }
 
-// printEntries prints the entries of the evidence log that each of entries is called with, and returns how many.
+// printEntries prints the entries of the evidence log that entries passes to each, and returns how many.
 func (c storeFlag) printEntries(ctx context.Context, w io.Writer, entries func(o operator.Operator, each func(storage.Entry) error) error) (printed int, err error) {
 	err = operator.WriteEntries(w, func(each func(storage.Entry) error) error {
 		return c.operate(ctx, func(o operator.Operator) error {

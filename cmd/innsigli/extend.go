@@ -20,15 +20,15 @@ import (
 
 type extendCommand struct {
 	File  string `arg:"" help:"Signed PDF or XML."`
-	Level string `required:"" placeholder:"LEVEL" help:"Level that its signatures get: T, LT or LTA. Those that have it stay as they are."`
-	Renew bool   `help:"With LTA: put another timestamp over signatures that have it, before the certificate or the algorithms of the last one lose their force."`
-	Trust string `placeholder:"ROOTS.pem" help:"Root certificates of the signers and the timestamp authorities; LT and LTA need them. Addresses in certificates are called only below these."`
+	Level string `required:"" placeholder:"LEVEL" help:"New level of the signatures: T, LT or LTA. Signatures that have it already stay as they are."`
+	Renew bool   `help:"With LTA: add another archive timestamp to signatures of level LTA, before the certificate of the last one expires or its algorithms become weak."`
+	Trust string `placeholder:"ROOTS.pem" help:"Root certificates of the signers and timestamp authorities; required for LT and LTA. Only URLs in certificates that lead to these roots are called."`
 	evidenceFlags
 	Out string `short:"o" required:"" placeholder:"OUT" help:"File to write."`
 }
 
 func (extendCommand) Help() string {
-	return "Signatures stay as they are: what they need to be validated later is appended, in XML to the signature itself.\n\nExample: innsigli extend signed.pdf --level LTA --trust roots.pem --tsa https://tsa.example/ -o archived.pdf"
+	return "The command appends what is needed to validate the signatures later: to a PDF itself, and to each signature in XML. The signed data stays as it is.\n\nExample: innsigli extend signed.pdf --level LTA --trust roots.pem --tsa https://tsa.example/ -o archived.pdf"
 }
 
 func (c extendCommand) Run(ctx context.Context, _ streams) error {
@@ -37,13 +37,13 @@ func (c extendCommand) Run(ctx context.Context, _ streams) error {
 		return err
 	}
 	if level == ades.B {
-		return fmt.Errorf("%w: --level is T, LT or LTA: every signature has level B", errUsage)
+		return fmt.Errorf("%w: --level must be T, LT or LTA: every signature has level B", errUsage)
 	}
 	if c.Renew && level != ades.LTA {
-		return fmt.Errorf("%w: --renew goes with --level LTA: lower levels have no timestamp to renew", errUsage)
+		return fmt.Errorf("%w: --renew requires --level LTA: lower levels have no archive timestamp to renew", errUsage)
 	}
 	if c.Trust == "" && level >= ades.LT {
-		return fmt.Errorf("%w: --trust is missing: whose certificates lead to no root is not extended", errUsage)
+		return fmt.Errorf("%w: --trust is missing: only signatures whose certificates lead to a trusted root are extended", errUsage)
 	}
 	sources, err := c.sources(level, c.Trust, nil)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c extendCommand) Run(ctx context.Context, _ streams) error {
 	return writeAll(c.Out, extended)
 }
 
-// extended is the file with what it gets.
+// extended returns the extended file.
 func (c extendCommand) extended(ctx context.Context, content []byte, level ades.Level, sources ades.Sources) (io.Reader, error) {
 	kind, err := formatOf(content[:min(len(content), headSize)])
 	switch {
@@ -74,7 +74,7 @@ func (c extendCommand) extended(ctx context.Context, content []byte, level ades.
 
 func (c extendCommand) extendPDF(ctx context.Context, content []byte, level ades.Level, sources ades.Sources) (io.Reader, error) {
 	document := pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
-	revisions, err := raised(ctx, pades.Extender{Sources: sources}, document, level, c.Renew)
+	revisions, err := extend(ctx, pades.Extender{Sources: sources}, document, level, c.Renew)
 	if err != nil {
 		return nil, err
 	}
@@ -83,35 +83,36 @@ func (c extendCommand) extendPDF(ctx context.Context, content []byte, level ades
 
 func (c extendCommand) extendXML(ctx context.Context, content []byte, level ades.Level, sources ades.Sources) (io.Reader, error) {
 	document := xmlDocument(content)
-	revisions, err := raised(ctx, xades.Extender{Sources: sources}, document, level, c.Renew)
+	revisions, err := extend(ctx, xades.Extender{Sources: sources}, document, level, c.Renew)
 	if err != nil {
 		return nil, err
 	}
 	return withRevisions(document, revisions), nil
 }
 
-// extender is what the Extenders of both formats do.
+// extender is the interface of the Extenders of both formats.
 type extender[Document, Revision any] interface {
 	Extend(context.Context, Document, ades.Level) ([]Revision, error)
 	Renew(context.Context, Document) ([]Revision, error)
 }
 
-func raised[Document, Revision any](ctx context.Context, x extender[Document, Revision], document Document, level ades.Level, renew bool) ([]Revision, error) {
+// extend extends or renews the signatures of a document.
+func extend[Document, Revision any](ctx context.Context, x extender[Document, Revision], document Document, level ades.Level, renew bool) ([]Revision, error) {
 	if renew {
 		return x.Renew(ctx, document)
 	}
 	return x.Extend(ctx, document, level)
 }
 
-// evidenceFlags say where evidence comes from, for the levels above B.
+// evidenceFlags set the sources of timestamps and validation data, for the levels above B.
 type evidenceFlags struct {
-	TSA            []string `name:"tsa" sep:"none" placeholder:"URL" help:"Timestamp authority (RFC 3161), for the levels above B; several are asked in their order, until the token of one leads to --timestamp-trust or --trust. user:password@ before the host is sent with basic authentication."`
-	TimestampTrust string   `placeholder:"ROOTS.pem" help:"Root certificates that timestamp authorities have to lead to (default: those of --trust, which are for signers alone otherwise)."`
-	AllowPrivate   bool     `name:"insecure-allow-private-addresses" help:"Call addresses in certificates that are not public, for local trials."`
+	TSA            []string `name:"tsa" sep:"none" placeholder:"URL" help:"Timestamp authority (RFC 3161), for the levels above B. Several are asked in their order, until a token leads to --timestamp-trust or --trust. user:password@ before the host is sent with basic authentication."`
+	TimestampTrust string   `placeholder:"ROOTS.pem" help:"Root certificates of timestamp authorities (default: those of --trust). With it, --trust is only for signers."`
+	AllowPrivate   bool     `name:"insecure-allow-private-addresses" help:"Also call URLs in certificates that lead to private addresses, for local trials."`
 }
 
-// sources are those of the flags, under the roots in the file trust. Without one the roots
-// are among certificates, which the signer came with.
+// sources returns the sources of the flags, with the roots in the file trust. Without a file the roots are the
+// self-signed ones among certificates, which are the signer's chain.
 func (f evidenceFlags) sources(level ades.Level, trust string, certificates []*x509.Certificate) (ades.Sources, error) {
 	if level == ades.B {
 		return ades.Sources{}, nil
@@ -141,7 +142,7 @@ func (f evidenceFlags) sources(level ades.Level, trust string, certificates []*x
 	}, nil
 }
 
-// addressClient calls addresses that stand in certificates.
+// addressClient returns a client for URLs in certificates.
 func addressClient(private bool) *http.Client {
 	if private {
 		return online.NewClient(netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0"))
@@ -149,8 +150,8 @@ func addressClient(private bool) *http.Client {
 	return online.NewClient()
 }
 
-// authorities are those of --tsa. Where there is a next one to ask, a token that does not
-// lead to the roots is refused at once.
+// authorities returns the timestamp authorities of --tsa. If there are several, a token that does not lead to the roots is
+// refused, so that the next authority is asked.
 func (f evidenceFlags) authorities(roots *x509.CertPool, intermediates []*x509.Certificate) (online.InOrder, error) {
 	if len(f.TSA) < 2 {
 		roots = nil
@@ -159,7 +160,7 @@ func (f evidenceFlags) authorities(roots *x509.CertPool, intermediates []*x509.C
 	for _, address := range f.TSA {
 		u, err := url.Parse(address)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return nil, fmt.Errorf("%w: --tsa %q is no http or https URL", errUsage, address)
+			return nil, fmt.Errorf("%w: --tsa %q is not an http or https URL", errUsage, address)
 		}
 		password, _ := u.User.Password()
 		username := u.User.Username()
@@ -169,7 +170,7 @@ func (f evidenceFlags) authorities(roots *x509.CertPool, intermediates []*x509.C
 	return all, nil
 }
 
-// parseLevel reads a level, in any case.
+// parseLevel parses a level, ignoring case.
 func parseLevel(name string) (ades.Level, error) {
 	level, err := ades.ParseLevel(name)
 	if err != nil {

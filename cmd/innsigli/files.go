@@ -12,8 +12,7 @@ import (
 	"github.com/innsigli/innsigli/server/config"
 )
 
-// writeFile puts a file in place whole or not at all, with the permissions that the
-// user gives to new files.
+// writeFile writes a file, whole or not at all, with the default permissions of the user.
 func writeFile(path string, parts ...[]byte) error {
 	var readers []io.Reader
 	for _, part := range parts {
@@ -22,10 +21,10 @@ func writeFile(path string, parts ...[]byte) error {
 	return writeAll(path, io.MultiReader(readers...))
 }
 
-// writeAll is writeFile for what is read to its end.
+// writeAll does what writeFile does, with the content of a reader.
 func writeAll(path string, content io.Reader) error { return writeAs(path, 0o666, content) }
 
-// writeAs is writeAll with these permissions, of which the user may take away some.
+// writeAs does what writeAll does, with these permissions before umask.
 func writeAs(path string, mode os.FileMode, content io.Reader) error {
 	temporary := fmt.Sprintf("%s.%s.tmp", path, rand.Text())
 	file, err := os.OpenFile(temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
@@ -42,7 +41,7 @@ func writeAs(path string, mode os.FileMode, content io.Reader) error {
 	return nil
 }
 
-// progress is a line that says how far a long work is. It is shown on a terminal alone.
+// progress shows the progress of long work in a line on a terminal. It shows nothing elsewhere.
 type progress struct {
 	w    io.Writer // nil: nothing is shown
 	unit string
@@ -57,19 +56,18 @@ func newProgress(w io.Writer, unit string) *progress {
 	return p
 }
 
-// progressEvery keeps the line from slowing down the work, and that of a short one from
-// being shown at all.
-const progressEvery = 200 * time.Millisecond
+// progressInterval is the time between two updates of the line. Short work does not show it at all.
+const progressInterval = 200 * time.Millisecond
 
 func (p *progress) show(n int64) {
-	if p.w == nil || time.Since(p.last) < progressEvery {
+	if p.w == nil || time.Since(p.last) < progressInterval {
 		return
 	}
 	p.last = time.Now()
 	fmt.Fprintf(p.w, "\r\x1b[K%d %s", n, p.unit)
 }
 
-// end removes the line.
+// end erases the line.
 func (p *progress) end() {
 	if p.w != nil {
 		fmt.Fprint(p.w, "\r\x1b[K")

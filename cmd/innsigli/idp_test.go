@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"crypto/rand"
 	"crypto/rsa"
+	"encoding/json"
+	"maps"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/innsigli/innsigli/httpapi"
 	catest "github.com/innsigli/innsigli/internal/test/ca"
 	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
@@ -55,7 +59,7 @@ func TestIdentityProviderCheck(t *testing.T) {
 			name: "another secret for logins", old: "login.txt", new: "other.txt",
 			lines: []string{`FAULT  login  client: the token endpoint does not take the client: 401 "invalid_client"`},
 		},
-		{name: "another key", old: "idp-key.pem", new: "other.pem", lines: []string{`FAULT  request  the provider refused it: "invalid_request`}},
+		{name: "another key", old: "idp-key.pem", new: "other.pem", lines: []string{`FAULT  request  the provider refused the test request: "invalid_request`}},
 		{
 			name: "another issuer", old: said("issuer", p.provider.Issuer) + said("discovery", p.provider.Discovery), new: said("issuer", p.provider.Issuer+"/") + said("discovery", p.provider.Discovery),
 			lines: []string{"FAULT  metadata  GET "}, unknown: unasked,
@@ -67,23 +71,23 @@ func TestIdentityProviderCheck(t *testing.T) {
 		},
 		{
 			name: "an acr that it does not know", old: "[login]", new: "[identity-provider.app]\nsign-acr = \"app-signed\"\n[login]",
-			lines: []string{"doubt  acr values  the metadata does not name app-signed"},
+			lines: []string{"doubt  acr values  the metadata does not list app-signed"},
 		},
 		{
 			name: "an app that it does not know", old: "[login]", new: "[identity-provider.app]\ncertificate-acr = \"app\"\n[login]",
-			lines: []string{"doubt  acr values  the metadata does not name app", "doubt  request  the provider accepted what the key signed for the SIM, and refused it for the app: \"invalid_request: unknown acr_values\""},
+			lines: []string{"doubt  acr values  the metadata does not list app", "doubt  request  the provider accepted the signed request for the SIM, and refused it for the app: \"invalid_request: unknown acr_values\""},
 		},
 		{
 			name: "an app that it does not know, and a SIM that makes a CMS", old: "[login]", new: "[identity-provider.app]\ncertificate-acr = \"app\"\n[identity-provider.sim]\nanswer = \"pkcs7\"\nlearn = false\n[login]",
-			lines: []string{"doubt  acr values  the metadata does not name app", "doubt  request  the provider accepted what the key signed for the SIM"},
+			lines: []string{"doubt  acr values  the metadata does not list app", "doubt  request  the provider accepted the signed request for the SIM"},
 		},
 		{
 			name: "neither the app nor the SIM", old: "[login]", new: "[identity-provider.app]\ncertificate-acr = \"app\"\n[identity-provider.sim]\nacr = \"sim\"\nlearn = false\n[login]",
-			lines: []string{"doubt  acr values  the metadata does not name app, sim", "FAULT  request  the provider refused it: \"invalid_request: unknown acr_values\""},
+			lines: []string{"doubt  acr values  the metadata does not list app, sim", "FAULT  request  the provider refused the test request: \"invalid_request: unknown acr_values\""},
 		},
 		{
 			name: "an acr of logins that it does not know", old: "[login]", new: "[login]\nacr-values = [\"nexus\", \"app-auth\"]",
-			lines: []string{"doubt  login  the metadata does not name nexus"},
+			lines: []string{"doubt  login  the metadata does not list nexus"},
 		},
 		{name: "logins on phones", old: "[login]", new: "[login.phone]\n[login]\nkey = \"idp-key.pem\""},
 		{
@@ -94,7 +98,7 @@ func TestIdentityProviderCheck(t *testing.T) {
 		{
 			name:  "under maintenance",
 			fault: openidtest.Fault{Endpoint: openidtest.Backchannel, Status: http.StatusServiceUnavailable},
-			lines: []string{`FAULT  request  the provider refused it: "The identity provider is under maintenance.", which is told as errorCode "SystemUnderMaintenance"`},
+			lines: []string{`FAULT  request  the provider refused the test request: "The identity provider is under maintenance.", which clients get as errorCode "SystemUnderMaintenance"`},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -125,7 +129,7 @@ func TestIdentityProviderCheck(t *testing.T) {
 	}
 	p.write(t, "innsigli.toml", []byte(right))
 	p.person(t, person{"Nobody", doctor.NoKennitala, "5550100"}, openidtest.Answer{})
-	if status, out, _ := p.check(t); status != done || !strings.Contains(squeezed(out), "doubt request the provider accepted what the key signed, and asks somebody") {
+	if status, out, _ := p.check(t); status != done || !strings.Contains(squeezed(out), "doubt request the provider accepted the signed request, and has begun to ask") {
 		t.Errorf("somebody has the kennitala of nobody: status %d\n%s", status, out)
 	}
 }
@@ -161,3 +165,72 @@ func checkLines(t *testing.T, sheet string, wrong, unknown []string) {
 }
 
 func squeezed(line string) string { return strings.Join(strings.Fields(line), " ") }
+
+// The provider has to have the delivery mode that the configuration chooses, and know the
+// client for it.
+func TestDeliveryIsChecked(t *testing.T) {
+	testenv.Slow(t, "servers start again and again")
+	p := newProduction(t, "", "")
+	p.ca = catest.New(t)
+	p.provider = openidtest.Start(t, openidtest.Options{Notify: "http://127.0.0.1:1" + httpapi.NotificationPath, Redirects: []string{"https://sign.example/sign/back"}})
+	discovery := p.provider.Discovery
+	for _, test := range []struct {
+		name, delivery string
+		modes          []string // of the metadata
+		lines          []string // that are not "ok" begin so
+	}{
+		{"a ping", "ping", []string{"poll", "ping"}, nil},
+		{"a ping where there are none", "ping", []string{"poll"}, []string{"doubt  delivery  the metadata does not list ping"}},
+		{"nobody knows", "ping", nil, []string{"doubt  delivery  the metadata does not list them"}},
+		{"a poll of a client that is pinged", "poll", []string{"poll", "ping"}, []string{"FAULT  request  the provider refused the test request: "}},
+		{"a poll where there are none", "poll", []string{"ping"}, []string{"doubt  delivery  the metadata does not list poll", "FAULT  request  "}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p.provider.Discovery = metadata(t, discovery, map[string]any{"backchannel_token_delivery_modes_supported": test.modes})
+			p.configure(t, productionOptions{keys: "delivery = \"" + test.delivery + "\"\n"})
+			status, out, _ := p.check(t)
+			checkLines(t, out, test.lines, nil)
+			if (status == failed) != strings.Contains(out, "FAULT") {
+				t.Errorf("status %d\n%s", status, out)
+			}
+		})
+	}
+}
+
+// Logins want a client that may redeem codes, and for phones also the endpoint of CIBA.
+func TestLoginIsChecked(t *testing.T) {
+	p := newProduction(t, "", "")
+	p.provider = openidtest.Start(t, openidtest.Options{Undiscovered: true}) // and without a redirect, so that codes are not for the client
+	p.write(t, "secret.txt", []byte(p.provider.Secret))
+	p.write(t, "idp-key.pem", certtest.PEMKey(t, p.provider.Key))
+	p.write(t, "innsigli.toml", []byte("[login]\nissuer = \""+p.provider.Issuer+"\"\nclient-id = \""+p.provider.ClientID+"\"\nclient-secret-file = \"secret.txt\"\nkey = \"idp-key.pem\"\n[login.phone]\n"))
+	status, out, _ := p.check(t, "--environment", "sandbox")
+	if status != failed {
+		t.Errorf("status %d", status)
+	}
+	checkLines(t, out, []string{
+		`FAULT login client: the token endpoint does not take the client: 400 "invalid_request"`,
+		"FAULT login endpoints: neither the metadata nor the configuration has backchannel_authentication_endpoint",
+	}, []string{"metadata", "acr values", "delivery", "keys", "clock", "client", "endpoints", "request"})
+	if asked := p.provider.Asked(); len(asked) > 0 {
+		t.Errorf("somebody was asked: %v", asked)
+	}
+}
+
+// metadata serves a provider's with other members; nil is null.
+func metadata(t *testing.T, from string, members map[string]any) (address string) {
+	t.Helper()
+	resp, err := http.Get(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var all map[string]any
+	if err := json.NewDecoder(resp.Body).Decode(&all); err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(all, members)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { json.NewEncoder(w).Encode(all) }))
+	t.Cleanup(server.Close)
+	return server.URL
+}

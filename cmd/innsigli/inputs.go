@@ -14,7 +14,7 @@ import (
 	"github.com/innsigli/innsigli/server/config"
 )
 
-// readCertificates reads the certificates of a file, at least one.
+// readCertificates reads the certificates of a file, which has at least one.
 func readCertificates(path string) ([]*x509.Certificate, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -27,7 +27,7 @@ func readCertificates(path string) ([]*x509.Certificate, error) {
 	return certificates, nil
 }
 
-// readRoots reads the roots that --trust names; nil when it names no file.
+// readRoots reads the root certificates of a file; nil without a file.
 func readRoots(path string) (*x509.CertPool, error) {
 	if path == "" {
 		return nil, nil
@@ -44,14 +44,14 @@ func poolOf(certificates []*x509.Certificate) *x509.CertPool {
 	return pool
 }
 
-// selfSigned are the certificates that name themselves as their issuer.
+// selfSigned returns the certificates whose issuer is their subject.
 func selfSigned(certificates []*x509.Certificate) *x509.CertPool {
 	return poolOf(slices.DeleteFunc(slices.Clone(certificates), func(c *x509.Certificate) bool {
 		return !bytes.Equal(c.RawSubject, c.RawIssuer)
 	}))
 }
 
-// format is what a file is by its content, whatever its name.
+// format is the format of a file, which its content decides and not its name.
 type format int
 
 const (
@@ -66,12 +66,12 @@ func (f format) String() string {
 	return "XML"
 }
 
-// headSize is how far into a file readers look for the header of a PDF (ISO 32000-1 annex H, note 13).
+// headSize is how many bytes at the beginning of a file may precede the header of a PDF (ISO 32000-1 annex H, note 13).
 const headSize = 1024
 
 var errFormat = errors.New("neither a PDF nor XML")
 
-// readFormat looks at the beginning of a file.
+// readFormat returns the format of a file.
 func readFormat(file io.ReaderAt) (format, error) {
 	head := make([]byte, headSize)
 	n, err := file.ReadAt(head, 0)
@@ -81,7 +81,8 @@ func readFormat(file io.ReaderAt) (format, error) {
 	return formatOf(head[:n])
 }
 
-// formatOf takes what begins as XML for that: the header of a PDF may stand in its text.
+// formatOf returns the format of a file by its first bytes. It checks for XML first, since XML may contain the header
+// of a PDF.
 func formatOf(head []byte) (format, error) {
 	switch {
 	case beginsAsXML(head):
@@ -92,8 +93,8 @@ func formatOf(head []byte) (format, error) {
 	return 0, errFormat
 }
 
-// beginsAsXML says whether the first character but white space is a "<", in UTF-8 or in UTF-16 (XML 1.0
-// appendix F), whose second bytes are 0 there. Whether it is XML is for its reader to say.
+// beginsAsXML reports whether the first character other than white space is "<", in UTF-8 or UTF-16 (XML 1.0 appendix
+// F). It does not check whether the file is well-formed.
 func beginsAsXML(head []byte) bool {
 	for _, mark := range []string{"\xef\xbb\xbf", "\xfe\xff", "\xff\xfe"} {
 		head = bytes.TrimPrefix(head, []byte(mark))

@@ -15,23 +15,23 @@ import (
 type jobCommand struct {
 	List  jobList  `cmd:"" help:"List the jobs."`
 	Show  jobShow  `cmd:"" help:"Show a job with its last error."`
-	Retry jobRetry `cmd:"" help:"Have jobs tried again now."`
+	Retry jobRetry `cmd:"" help:"Try jobs again now."`
 	Drop  jobDrop  `cmd:"" help:"Delete jobs."`
 }
 
 func (jobCommand) Help() string {
-	return "Servers do in the background what is stored as a job: they complete signatures, send webhooks and mail. A job whose attempts fail as often as its kind permits is parked: it stays stored, and is not tried until \"innsigli job retry\". " + worksWhileServing + "\n\nExample: innsigli job list --state parked --store bolt:innsigli.db"
+	return "Jobs are work that servers do in the background: they complete signatures, and send webhooks and mail. A job is parked when its attempts have failed as often as its kind permits: it stays stored, and is not tried again until \"innsigli job retry\". " + worksWhileServing + "\n\nExample: innsigli job list --state parked --store bolt:innsigli.db"
 }
 
 type jobList struct {
 	storeFlag
-	Kind  string `placeholder:"KIND" help:"Jobs of this kind alone, such as webhook.delivery."`
-	State string `placeholder:"STATE" enum:",waiting,working,parked" default:"" help:"Jobs in this state alone: waiting, working or parked."`
+	Kind  string `placeholder:"KIND" help:"Only jobs of this kind, such as webhook.delivery."`
+	State string `placeholder:"STATE" enum:",waiting,working,parked" default:"" help:"Only jobs in this state: waiting, working or parked."`
 	JSON  bool   `help:"Print one JSON object a line."`
 }
 
 func (jobList) Help() string {
-	return "STATE is waiting (for its time, or for another try), working (a server is at it) or parked. GROUP is the ID of an account, a webhook subscription or a signing process. ATTEMPTS have begun, and FAILURES of them failed since the job was stored or retried. DUE is when it is tried next; of a parked job, when it was parked. " + worksWhileServing + "\n\nExample: innsigli job list --state parked --json --store bolt:innsigli.db"
+	return "STATE is waiting (until DUE), working (a server runs it) or parked. GROUP is the ID of an account, a webhook subscription or a signing process. ATTEMPTS is the number of attempts that have begun, and FAILURES the number of those that failed, since the job was stored or retried. DUE is when the next attempt begins; for a parked job, when it was parked. " + worksWhileServing + "\n\nExample: innsigli job list --state parked --json --store bolt:innsigli.db"
 }
 
 func (c jobList) Run(ctx context.Context, s streams) error {
@@ -54,7 +54,7 @@ func (c jobList) Run(ctx context.Context, s streams) error {
 	})
 }
 
-// jobColumns has the width of each column of a list but the last: jobs come in pages, whose columns are to be alike.
+// jobColumns is the format of a row. The widths are fixed, since jobs are read and printed in pages.
 const jobColumns = "%-36s  %-7s  %-22s  %-36s  %8v  %8v  %-20s  %s\n"
 
 func printJobTable(w io.Writer, list []operator.Job, first bool) error {
@@ -77,7 +77,7 @@ func textOrDash(text string) string {
 	return text
 }
 
-// jobLine is a job in JSON. Where there is none of a value it is null.
+// jobLine is a job in JSON. A missing value is null.
 type jobLine struct {
 	ID           string           `json:"id"`
 	Kind         string           `json:"kind"`
@@ -121,7 +121,7 @@ type jobShow struct {
 }
 
 func (jobShow) Help() string {
-	return "What a job carries is not shown, since it may name people: only its size, and the IDs in it. " + worksWhileServing + "\n\nExample: innsigli job show 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 --store bolt:innsigli.db"
+	return "The payload of a job is not shown, since it may have personal data: only its size and the IDs in it. " + worksWhileServing + "\n\nExample: innsigli job show 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 --store bolt:innsigli.db"
 }
 
 func (c jobShow) Run(ctx context.Context, s streams) error {
@@ -132,7 +132,7 @@ func (c jobShow) Run(ctx context.Context, s streams) error {
 		}
 		leased := ""
 		if j.State == storage.JobInWork {
-			leased = ", until " + timeText(j.LeasedUntil) + " unless its server goes on"
+			leased = ", leased until " + timeText(j.LeasedUntil)
 		}
 		_, err = fmt.Fprintf(s.stdout, `job         %s
 kind        %s
@@ -157,7 +157,7 @@ type jobRetry struct {
 }
 
 func (jobRetry) Help() string {
-	return "Jobs that are parked, or wait, are due at once, with as many attempts as a new one. A server does them within seconds. " + worksWhileServing + "\n\nExample: innsigli job retry 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 --store bolt:innsigli.db"
+	return "Makes parked and waiting jobs due at once, with as many attempts as a new job has. A server runs them within seconds. " + worksWhileServing + "\n\nExample: innsigli job retry 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 --store bolt:innsigli.db"
 }
 
 func (c jobRetry) Run(ctx context.Context, s streams) error {
@@ -170,14 +170,14 @@ type jobDrop struct {
 }
 
 func (jobDrop) Help() string {
-	return "What the jobs were to do is not done: a message is not sent, an event not delivered, a signature completed only when its client polls. " + worksWhileServing + "\n\nExample: innsigli job drop 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 --store bolt:innsigli.db"
+	return "The work of a deleted job is not done: a message is not sent, an event is not delivered, and a signature is completed only when its client polls. " + worksWhileServing + "\n\nExample: innsigli job drop 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 --store bolt:innsigli.db"
 }
 
 func (c jobDrop) Run(ctx context.Context, s streams) error {
 	return c.eachJob(ctx, s, c.Jobs, "jobs dropped", operator.Operator.DropJob)
 }
 
-// eachJob does something with jobs until there is an error, and prints how many went well.
+// eachJob calls do for each job until one fails, and prints how many succeeded.
 func (c storeFlag) eachJob(ctx context.Context, s streams, jobs []string, what string, do func(operator.Operator, context.Context, string) error) error {
 	return c.operate(ctx, func(o operator.Operator) error {
 		for done, id := range jobs {

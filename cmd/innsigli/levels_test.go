@@ -119,13 +119,13 @@ func TestLevelsThatCannotBeHad(t *testing.T) {
 		says   string
 	}{
 		{"no TSA", append(sign, "--level", "T"), failed, "no authority is configured"},
-		{"TSA that is none", append(sign, "--level", "T", "--tsa", "ftp://tsa.example"), usage, "is no http or https URL"},
+		{"TSA that is none", append(sign, "--level", "T", "--tsa", "ftp://tsa.example"), usage, "is not an http or https URL"},
 		{"TSA that answers something else", append(sign, "--level", "T", "--tsa", address+sandboxca.PathCRL), failed, "no timestamp"},
 		{"addresses that are not public", append(sign, "--level", "LT", "--tsa", tsa), failed, "address not allowed"},
 		{"level that is none", append(sign, "--level", "Q"), usage, "level"},
 		{"nothing signed", append(extend, "--level", "LT", "--trust", "root.pem"), failed, "has no signature"},
 		{"no roots", append(extend, "--level", "LT"), usage, "--trust"},
-		{"a renewal of less than LTA", append(extend, "--level", "LT", "--trust", "root.pem", "--renew"), usage, "--renew goes with --level LTA"},
+		{"a renewal of less than LTA", append(extend, "--level", "LT", "--trust", "root.pem", "--renew"), usage, "--renew requires --level LTA"},
 		{"to level B", append(extend, "--level", "B"), usage, "--level"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

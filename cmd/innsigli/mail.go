@@ -9,7 +9,7 @@ import (
 )
 
 type mailCommand struct {
-	Test mailTest `cmd:"" help:"Send a message, and print what is said with the mail server."`
+	Test mailTest `cmd:"" help:"Send a test message, and print the conversation with the mail server."`
 }
 
 func (mailCommand) Help() string {
@@ -18,19 +18,19 @@ func (mailCommand) Help() string {
 
 type mailTest struct {
 	config.MailTest
-	Address string `arg:"" help:"Whom to send it to."`
+	Address string `arg:"" help:"Recipient of the message."`
 }
 
 func (mailTest) Help() string {
-	return "It sends one message as innsigli serve would, with the same flags and configuration, and prints each command (C) and answer (S). Logins and the message itself are left out. Exit status 0 says that the server has taken the message, which does not say yet that it arrives. With dir:PATH it says where the file is.\n\nExample: innsigli mail test you@example.is --mail smtp://mail.example --config innsigli.toml --base-url https://sign.example"
+	return "The command sends one message as innsigli serve would, with the same flags and configuration, and prints each command (C) and each answer (S), without the login and the message itself. Exit status 0 means that the server has accepted the message; it may still not arrive. With dir:PATH the command prints the path of the file.\n\nExample: innsigli mail test you@example.is --mail smtp://mail.example --config innsigli.toml --base-url https://sign.example"
 }
 
 func (c mailTest) Run(ctx context.Context, s streams) error {
 	if c.Mail == "" {
-		return fmt.Errorf("%w: --mail is missing, which says where mail goes", errUsage)
+		return fmt.Errorf("%w: --mail is missing", errUsage)
 	}
 	if _, err := netmail.ParseAddress(c.Address); err != nil {
-		return fmt.Errorf("%w: %q is no address, such as you@example.is", errUsage, c.Address)
+		return fmt.Errorf("%w: %q is not a mail address such as you@example.is", errUsage, c.Address)
 	}
 	if err := c.Send(ctx, c.Address, func(line string) { fmt.Fprintln(s.stdout, line) }); err != nil {
 		if advice := config.MailAdvice(err); advice != "" {
@@ -38,6 +38,6 @@ func (c mailTest) Run(ctx context.Context, s streams) error {
 		}
 		return err
 	}
-	_, err := fmt.Fprintln(s.stdout, "The message was taken.")
+	_, err := fmt.Fprintln(s.stdout, "The message was accepted.")
 	return err
 }

@@ -1,6 +1,5 @@
-// Command innsigli is the electronic signing service: a sandbox to try it, local
-// signing and verification, and the operator's tools. "innsigli --help" lists the
-// commands.
+// Command innsigli runs the electronic signing service and a sandbox to try it, signs and verifies local files, and has the
+// tools of the operator. "innsigli --help" lists the commands.
 package main
 
 import (
@@ -22,15 +21,15 @@ import (
 
 func main() {
 	ctx := untilSignal()
-	// net/http logs unsolicited responses of endpoints there, which may have personal data. The server
-	// has a log of its own.
+	// net/http writes unsolicited responses of endpoints to this log, which may have personal data. The server uses its own
+	// log.
 	log.SetOutput(io.Discard)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// untilSignal returns a context that ends at the first SIGINT or SIGTERM. From then on a second signal ends the
-// program at once. signal.NotifyContext does not guarantee that: it ends the context before its handler is
-// removed, and the handler may swallow a second signal that comes in between.
+// untilSignal returns a context that ends at the first SIGINT or SIGTERM. A second signal ends the program at once.
+// signal.NotifyContext does not guarantee that: it ends the context before it removes its handler, which may swallow a
+// second signal in between.
 func untilSignal() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -51,48 +50,48 @@ const (
 )
 
 type cli struct {
-	Demo     demoCommand     `cmd:"" help:"Sign a PDF over the real API, in a sandbox that lives for the moment."`
+	Demo     demoCommand     `cmd:"" help:"Sign a PDF over the real HTTP API of a temporary sandbox."`
 	Sandbox  sandboxCommand  `cmd:"" help:"Run the sandbox: the whole API, with test users in place of people."`
 	Serve    serveCommand    `cmd:"" help:"Run the server."`
-	Doctor   doctorCommand   `cmd:"" help:"Say what is wrong with a server's configuration, and with the world around it."`
-	IDP      idpCommand      `cmd:"" name:"idp" help:"The identity provider."`
-	Sign     signCommand     `cmd:"" help:"Sign a PDF or XML with a key at hand."`
-	Extend   extendCommand   `cmd:"" help:"Give the signatures of a PDF or XML a higher level, or renew the highest."`
+	Doctor   doctorCommand   `cmd:"" help:"Check a server's configuration and the services that it depends on."`
+	IDP      idpCommand      `cmd:"" name:"idp" help:"Check the identity provider."`
+	Sign     signCommand     `cmd:"" help:"Sign a PDF or XML file with a local key."`
+	Extend   extendCommand   `cmd:"" help:"Raise the signatures of a PDF or XML file to a higher level, or renew level LTA."`
 	Verify   verifyCommand   `cmd:"" help:"Report on the signatures of PDF and XML files."`
-	Account  accountCommand  `cmd:"" help:"Accounts of the service."`
-	Client   clientCommand   `cmd:"" help:"API clients of an account."`
-	Process  processCommand  `cmd:"" help:"Signing processes."`
-	Signing  signingCommand  `cmd:"" help:"Signing requests that failed."`
-	Webhook  webhookCommand  `cmd:"" help:"Webhooks: their log, what was given up, and the keys that sign them."`
-	Job      jobCommand      `cmd:"" help:"Jobs: what servers do in the background, and what of it has failed."`
-	Mail     mailCommand     `cmd:"" help:"Mail to people."`
-	Store    storeCommand    `cmd:"" help:"Move everything to another store, or give free room back."`
-	Backup   backupCommand   `cmd:"" help:"Copy a store of the form bolt:PATH, also while a server runs."`
-	Migrate  migrateCommand  `cmd:"" help:"Bring a store of an earlier version to this one."`
-	Evidence evidenceCommand `cmd:"" help:"The evidence log: who was asked for which signature."`
+	Account  accountCommand  `cmd:"" help:"Manage the accounts of the service."`
+	Client   clientCommand   `cmd:"" help:"Manage the API clients of an account."`
+	Process  processCommand  `cmd:"" help:"List, show and delete signing processes."`
+	Signing  signingCommand  `cmd:"" help:"Complete signing requests that failed."`
+	Webhook  webhookCommand  `cmd:"" help:"Manage webhooks: subscriptions, attempts, dropped events and signing keys."`
+	Job      jobCommand      `cmd:"" help:"Manage background jobs: list, retry and delete them."`
+	Mail     mailCommand     `cmd:"" help:"Test the mail of a server."`
+	Store    storeCommand    `cmd:"" help:"Copy a store to another one, or compact it."`
+	Backup   backupCommand   `cmd:"" help:"Back up a store of the form bolt:PATH, also while a server runs."`
+	Migrate  migrateCommand  `cmd:"" help:"Migrate a store to the schema of this version."`
+	Evidence evidenceCommand `cmd:"" help:"Export the evidence log: who was asked for which signature."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 	Compile  compileCommand  `cmd:"" hidden:"" name:"compile-renderer"`
 }
 
-// streams are where a command writes: results to stdout, messages to stderr.
+// streams are the outputs of a command: results go to stdout, messages to stderr.
 type streams struct{ stdout, stderr io.Writer }
 
 func (s streams) say(text string) { fmt.Fprintln(s.stderr, "innsigli:", text) }
 
-// variables are the names of the environment variables of all flags.
+// variables has the names of the environment variables of all flags.
 type variables []string
 
-// run is the program. A test calls it as main does.
+// run runs the program and returns its exit status. Tests call it too.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
 	var c cli
 	exited := false
 	parser, err := kong.New(&c,
 		kong.Name("innsigli"),
-		kong.Description("An electronic signing service: people sign PDFs with an electronic ID on a phone. Results go to stdout, messages to stderr; exit status 0 done, 1 failed, 2 wrong usage. Every flag can also be an environment variable: --client-id is INNSIGLI_CLIENT_ID."),
+		kong.Description("An electronic signing service: people sign PDFs with an electronic ID on a phone. Results go to stdout, messages to stderr. Exit status: 0 done, 1 failed, 2 wrong usage. Every flag can also be set by an environment variable: --client-id by INNSIGLI_CLIENT_ID."),
 		kong.DefaultEnvars("INNSIGLI"),
 		kong.Writers(stdout, stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Exit(func(int) { exited = true }), // --help has printed all there is to say
+		kong.Exit(func(int) { exited = true }), // after --help
 	)
 	if err != nil {
 		fmt.Fprintln(stderr, "innsigli:", err)
@@ -113,6 +112,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	return done
 }
 
+// variablesOf returns the environment variables of the flags of a command and its subcommands.
 func variablesOf(n *kong.Node) (names variables) {
 	for _, flag := range n.Flags {
 		names = append(names, flag.Envs...)
@@ -123,12 +123,13 @@ func variablesOf(n *kong.Node) (names variables) {
 	return names
 }
 
-// errUsage marks an error in what the user asked for.
+// errUsage is the error of wrong usage.
 var errUsage = errors.New("wrong usage")
 
-// errSilent ends a command that has printed already what was wrong.
+// errSilent is the error of a command that has printed already what is wrong.
 var errSilent = errors.New("")
 
+// explain prints an error, and advice about it, and returns the exit status.
 func explain(stderr io.Writer, err error) int {
 	if !errors.Is(err, errSilent) {
 		fmt.Fprintln(stderr, "innsigli:", err)

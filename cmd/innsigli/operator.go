@@ -15,20 +15,20 @@ import (
 	"github.com/innsigli/innsigli/storage/bolt"
 )
 
-// storeFlag is where a server keeps everything.
+// storeFlag names the store of a server.
 type storeFlag struct {
-	Store string `default:"bolt:innsigli-sandbox.db" placeholder:"STORE" help:"Where everything is kept: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE (default ${default})."`
+	Store string `default:"bolt:innsigli-sandbox.db" placeholder:"STORE" help:"Where all data is stored: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE (default ${default})."`
 }
 
-// worksWhileServing is for commands that go through the server's socket when there is one.
-const worksWhileServing = "This works while a server runs on the same store, too."
+// worksWhileServing is part of the help of commands that use the socket of a running server.
+const worksWhileServing = "This also works while a server runs on the same store."
 
-// operate calls f on the store, through its server when one is running.
+// operate calls f on the store, through its server if one is running.
 func (c storeFlag) operate(ctx context.Context, f func(operator.Operator) error) error {
 	return c.operateOr(ctx, f, func(s config.Store) error { return withStore(ctx, s, f) })
 }
 
-// operateOr calls f if a server is running that has the store locked, and else open, which opens the store.
+// operateOr calls f if a running server has locked the store, and else open, which opens the store.
 func (c storeFlag) operateOr(ctx context.Context, f func(operator.Operator) error, open func(config.Store) error) error {
 	s, err := config.ParseStore(c.Store)
 	if err != nil {
@@ -41,17 +41,17 @@ func (c storeFlag) operateOr(ctx context.Context, f func(operator.Operator) erro
 		return fmt.Errorf("opening the store: %w", err)
 	}
 	running := operator.NewClient(s.Socket())
-	if running.Answers(ctx) { // asked first: waiting for the lock takes a second
+	if running.Answers(ctx) { // before opening, since waiting for the lock takes a second
 		return f(running)
 	}
 	err = open(s)
-	if errors.Is(err, bolt.ErrLocked) { // and f was not called
+	if errors.Is(err, bolt.ErrLocked) { // open has not called f
 		return f(running)
 	}
 	return err
 }
 
-// withStore calls f on the store, which this program opens.
+// withStore opens the store and calls f on it.
 func withStore(ctx context.Context, s config.Store, f func(operator.Operator) error) error {
 	db, err := s.Open(ctx, "")
 	if err != nil {
@@ -60,7 +60,7 @@ func withStore(ctx context.Context, s config.Store, f func(operator.Operator) er
 	return errors.Join(f(operator.New(db, operator.Options{})), db.Close())
 }
 
-// table prints rows in columns.
+// table prints rows in columns, which line separates by tabs.
 func table[T any](w io.Writer, header string, rows []T, line func(T) string) error {
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(columns, header)
@@ -77,7 +77,7 @@ func onOff(b bool) string {
 	return "off"
 }
 
-// timeText is empty for a time that is not known.
+// timeText returns a time as RFC 3339 text; empty for the zero time.
 func timeText(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -85,7 +85,7 @@ func timeText(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// timeOrDash is a dash for a time that is not known.
+// timeOrDash returns a time as RFC 3339 text, or a dash for the zero time.
 func timeOrDash(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -93,7 +93,7 @@ func timeOrDash(t time.Time) string {
 	return timeText(t)
 }
 
-// orDash is a number, or a dash for 0, which is none.
+// orDash returns a number as text, or a dash for 0.
 func orDash(n int) string {
 	if n == 0 {
 		return "-"
@@ -101,10 +101,10 @@ func orDash(n int) string {
 	return strconv.Itoa(n)
 }
 
-// orNull is nil for a zero value, which is none.
+// orNull returns nil for a zero value, for JSON.
 func orNull[T comparable](v T) *T {
-	var none T
-	if v == none {
+	var zero T
+	if v == zero {
 		return nil
 	}
 	return &v

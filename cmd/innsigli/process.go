@@ -21,8 +21,8 @@ type processCommand struct {
 	List   processList   `cmd:"" help:"List processes."`
 	Show   processShow   `cmd:"" help:"Show a process with its participants."`
 	Delete processDelete `cmd:"" help:"Delete processes with their documents."`
-	Resend processResend `cmd:"" help:"Make the invitations of a process again."`
-	Events processEvents `cmd:"" help:"Print what happened in a process, from the evidence log."`
+	Resend processResend `cmd:"" help:"Send the invitations of a process again."`
+	Events processEvents `cmd:"" help:"Print the entries of the evidence log about a process."`
 }
 
 func (processCommand) Help() string {
@@ -31,16 +31,16 @@ func (processCommand) Help() string {
 
 type processList struct {
 	storeFlag
-	Account       string    `placeholder:"ACCOUNT" help:"Only those of an account, by its ID."`
-	Status        string    `placeholder:"STATUS" enum:",Waiting,Completed,Declined,Expired" default:"" help:"Only those of a status: Waiting, Completed, Declined or Expired."`
-	CreatedAfter  time.Time `placeholder:"TIME" help:"Only those that were created later, such as 2026-03-02T09:15:00Z."`
-	CreatedBefore time.Time `placeholder:"TIME" help:"Only those that were created earlier."`
-	Names         bool      `help:"Print the names of documents, too, which may be personal."`
+	Account       string    `placeholder:"ACCOUNT" help:"Only processes of the account with this ID."`
+	Status        string    `placeholder:"STATUS" enum:",Waiting,Completed,Declined,Expired" default:"" help:"Only processes with this status: Waiting, Completed, Declined or Expired."`
+	CreatedAfter  time.Time `placeholder:"TIME" help:"Only processes that were created after this time, such as 2026-03-02T09:15:00Z."`
+	CreatedBefore time.Time `placeholder:"TIME" help:"Only processes that were created before this time."`
+	Names         bool      `help:"Also print the names of documents, which may have personal data."`
 	JSON          bool      `name:"json" help:"Print one JSON object a line."`
 }
 
 func (processList) Help() string {
-	return "Account by account, and those of each in the order of creation. EXPIRES is when a process expires that waits, ENDED when it was completed or declined or has expired. SIGNED is how many of the signers have signed. Nothing that is printed names a person; \"innsigli process show\" does. " + worksWhileServing + "\n\nExample: innsigli process list --status Expired --created-before 2026-01-01T00:00:00Z --store bolt:innsigli.db"
+	return "Processes are listed by account, and those of an account in the order of creation. EXPIRES is when a waiting process expires, and ENDED when a process was completed or declined or has expired. SIGNED is how many of the signers have signed. The list names no person; \"innsigli process show\" does. " + worksWhileServing + "\n\nExample: innsigli process list --status Expired --created-before 2026-01-01T00:00:00Z --store bolt:innsigli.db"
 }
 
 func (c processList) Run(ctx context.Context, s streams) error {
@@ -66,14 +66,14 @@ func (c processList) Run(ctx context.Context, s streams) error {
 	return errors.Join(err, out.Flush())
 }
 
-// print prints a row. Lists may be long, so the widths of columns do not depend on the rows.
+// print prints a row. The widths of columns are fixed, since lists may be long.
 func (c processList) print(w io.Writer, name string, columns ...any) error {
 	row := fmt.Sprintf("%-36s  %-36s  %-6s  %-9s  %-20s  %-20s  %-20s  %-10s  %-7s  ", columns...) + c.name(name)
 	_, err := fmt.Fprintln(w, strings.TrimRight(row, " "))
 	return err
 }
 
-// name is empty unless names are asked for.
+// name returns the name of a document, or an empty text without --names.
 func (c processList) name(text string) string {
 	if c.Names {
 		return text
@@ -87,7 +87,7 @@ type processDelete struct {
 }
 
 func (processDelete) Help() string {
-	return "Deletes as the API does, whatever the status: the document, the links and unsent mail are gone for good, and a signature that is under way comes to nothing. Events in the queue still go out, what was charged stays, and so does the evidence log. " + worksWhileServing + "\n\nExample: innsigli process delete 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 --store bolt:innsigli.db"
+	return "Deletes processes of any status, as the API does: the document, the links and unsent mail are deleted for good, and a signature that is under way is dropped. Queued events are still sent. Charges and the evidence log stay. " + worksWhileServing + "\n\nExample: innsigli process delete 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 --store bolt:innsigli.db"
 }
 
 func (c processDelete) Run(ctx context.Context, s streams) error {
@@ -110,7 +110,7 @@ type processShow struct {
 }
 
 func (processShow) Help() string {
-	return "STATE is Signing while the participant is being asked on the phone, Completed, Declined, None for viewers, or else Waiting. PINNED says that the place is that of a person with a certain kennitala, which is not shown, and neither are links. OPENED is when somebody first logged in. " + worksWhileServing + "\n\nExample: innsigli process show 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 --store bolt:innsigli.db"
+	return "STATE is Signing while the participant is being asked on the phone, Completed, Declined, None for viewers, or else Waiting. PINNED is yes if only the person with a certain kennitala can log in. Neither kennitalas nor links are shown. OPENED is when the participant first logged in. " + worksWhileServing + "\n\nExample: innsigli process show 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 --store bolt:innsigli.db"
 }
 
 func (c processShow) Run(ctx context.Context, s streams) error {
@@ -130,7 +130,7 @@ type processResend struct {
 }
 
 func (processResend) Help() string {
-	return "Everybody who is still waited for, and viewers who have not looked yet, are invited again, for another seven days; a process that has expired waits again. Of a process that is completed or declined these viewers alone are invited. Who has not logged in gets a new link, and the old one leads nowhere. In production a server sends the invitations by mail; the API has the links in any case. A server that runs on a store of the form bolt:PATH seals them with its own master key; in any other case the first key of --master-key-file seals them.\n\nExample: innsigli process resend 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 --store postgres://innsigli@db.example/innsigli --master-key-file master.key"
+	return "Signers who have not answered, and viewers who have not opened the document, are invited again, for another seven days; an expired process becomes Waiting again. If the process is completed or declined, only these viewers are invited. A participant who has not logged in yet gets a new link, and the old link becomes invalid. In production a server sends the invitations by mail; the API returns the links in any case. The links are encrypted with the master key of the server if one runs on a store of the form bolt:PATH, and else with the first key of --master-key-file.\n\nExample: innsigli process resend 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 --store postgres://innsigli@db.example/innsigli --master-key-file master.key"
 }
 
 func (c processResend) Run(ctx context.Context, s streams) error {
@@ -153,7 +153,7 @@ type processEvents struct {
 }
 
 func (processEvents) Help() string {
-	return "One JSON object a line, as \"innsigli evidence export\" has them: what is about the process and about the signing requests that belong to it, in the order in which it was recorded, also when the process was deleted. What is printed names people. " + worksWhileServing + "\n\nExample: innsigli process events 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 --store bolt:innsigli.db"
+	return "Prints one JSON object a line, in the form of \"innsigli evidence export\": the entries about the process and about its signing requests, in the order in which they were recorded. A deleted process still has its entries. The output has personal data. " + worksWhileServing + "\n\nExample: innsigli process events 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 --store bolt:innsigli.db"
 }
 
 func (c processEvents) Run(ctx context.Context, s streams) error {

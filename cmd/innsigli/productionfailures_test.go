@@ -2,11 +2,19 @@ package main
 
 import (
 	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/innsigli/innsigli/idp"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
@@ -124,4 +132,263 @@ func answerLost(_ *testing.T, p *production) (*production, func()) {
 func otherSecret(t *testing.T, p *production) (*production, func()) {
 	other := p.beside(t, productionOptions{secret: "another"})
 	return other, func() {}
+}
+
+// Every errorCode of spec 3.7 comes about in production, at the start or at a poll, and
+// arrives in a body of four members, with the provider's own error and words. So does null, for
+// an error that nobody knows.
+func TestErrorCodesOfProduction(t *testing.T) {
+	testenv.Slow(t, "people are asked at the pace of production")
+	if diff := cmp.Diff(slices.Sorted(slices.Values(idp.ErrorCodes())), slices.Sorted(maps.Keys(failures))); diff != "" {
+		t.Fatalf("the table has not what package idp has (-want +got):\n%s", diff)
+	}
+	p := startProduction(t, installed(t), productionOptions{
+		provider: openidtest.Options{Interval: time.Second, OneAtATime: true},
+		sections: `
+[identity-provider.sim]
+login-hint = "kennitala"
+[[identity-provider.error]]
+description = "mssp_601"
+code = "WrongVerificationCodeSelected"
+[[identity-provider.error]]
+description = "mssp_602"
+code = "InternalErrorCheckApp"
+[[identity-provider.error]]
+description = "mssp_750"
+code = ""
+`})
+	var together []*failing
+	for code, f := range failures {
+		if f.disturb == nil {
+			together = append(together, f.begin(t, p, code, len(together)))
+		}
+	}
+	for _, f := range unknownErrors {
+		together = append(together, f.begin(t, p, "", len(together)))
+	}
+	checkAll(t, together...)
+	if !slices.ContainsFunc(p.provider.Polled(), func(one openidtest.Polled) bool { return one.Error == "slow_down" }) {
+		t.Error("nobody said to slow down but the server")
+	}
+	for code, f := range failures {
+		if f.disturb != nil {
+			together = append(together, f.begin(t, p, code, len(together)))
+			checkAll(t, together[len(together)-1])
+		}
+	}
+	t.Logf("figure: %d errorCodes through the API of production, and null in %d ways", len(failures), len(unknownErrors))
+}
+
+// failure is how a request comes to an errorCode, and what is told of it.
+type failure struct {
+	bySIM   bool
+	answer  openidtest.Answer                                   // of the person
+	person  func(*testing.T, *production, *openidtest.Person)   // what else is about the person
+	before  func(*testing.T, *production, order)                // the start
+	disturb func(*testing.T, *production) (*production, func()) // what others would suffer from; the server to ask, and the end of it
+
+	atStart            bool
+	oauth, description any
+	code               bool // there is a verification code
+}
+
+// failing is a request that comes to an errorCode.
+type failing struct {
+	failure
+	*production
+	errorCode     idp.ErrorCode
+	started, last reply
+}
+
+// begin makes the start call of a person of its own, the n-th.
+func (f failure) begin(t *testing.T, p *production, code idp.ErrorCode, n int) *failing {
+	t.Helper()
+	who := person{fmt.Sprintf("Prófun Villudóttir %d", n), fmt.Sprintf("020285%04d", n), fmt.Sprintf("698%04d", n)}
+	one := openidtest.Person{
+		Kennitala: who.kennitala, Phone: who.phone, Name: who.name, Document: "PNOIS-" + who.kennitala + "-TEST-Q",
+		Key: openidtest.RSAKey(), Answer: f.answer,
+	}
+	one.Certificate = p.certificate(t, who, one.Key)
+	if f.person != nil {
+		f.person(t, p, &one)
+	}
+	p.provider.Person(one)
+	o := order{who, "IdpApp", "B"}
+	if f.bySIM {
+		o.method = "IdpSim"
+	}
+	if f.before != nil {
+		f.before(t, p, o)
+	}
+	if f.disturb != nil {
+		server, restore := f.disturb(t, p)
+		defer restore()
+		p = server
+	}
+	started := p.order(t, o)
+	return &failing{f, p, code, started, started}
+}
+
+// checkAll polls at the pace of production until all have come to their end.
+func checkAll(t *testing.T, all ...*failing) {
+	t.Helper()
+	running := slices.Clone(all)
+	testenv.Wait(t, "the end of all that fails", func() bool {
+		if running = slices.DeleteFunc(running, func(f *failing) bool { return f.over(t) }); len(running) > 0 {
+			pause(2 * time.Second)
+		}
+		return len(running) == 0
+	})
+	for _, f := range all {
+		t.Run(f.name(), f.check)
+	}
+}
+
+func (f *failing) name() string {
+	if f.errorCode == "" {
+		return "null"
+	}
+	return string(f.errorCode)
+}
+
+// over polls, unless the start was refused. As long as a request is pending, most of its polls
+// are answered in the server's own words, without the provider being asked.
+func (f *failing) over(t *testing.T) bool {
+	t.Helper()
+	if f.started.Status != http.StatusOK {
+		return true
+	}
+	f.last = f.poll(t, f.started.PollingID)
+	if !idp.ErrorCode(f.last.ErrorCode).Pending() {
+		return true
+	}
+	var said struct {
+		Description any `json:"errorDescription"`
+	}
+	err := json.Unmarshal(f.last.Body, &said)
+	return err == nil && f.last.ErrorCode == string(f.errorCode) && said.Description == f.description
+}
+
+func (f *failing) check(t *testing.T) {
+	want := map[string]any{"errorCode": nil, "error": f.oauth, "errorDescription": f.description, "verificationCode": nil}
+	if f.errorCode != "" {
+		want["errorCode"] = string(f.errorCode)
+	}
+	if f.code {
+		want["verificationCode"] = f.started.Code
+	}
+	var got map[string]any
+	if err := json.Unmarshal(f.last.Body, &got); err != nil {
+		t.Fatalf("%v: %v", f.last, err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" || f.last.Status != http.StatusBadRequest {
+		t.Errorf("%d (-want +got):\n%s\n%s", f.last.Status, diff, f.logs())
+	}
+	if refused := f.started.Status == http.StatusBadRequest; refused != f.atStart {
+		t.Errorf("the start: %v", f.started)
+	}
+}
+
+// Whatever becomes of the provider while people are asked, clients hear that the answer is yet
+// to come, and get the signed document when it has. Tokens are fetched once.
+func TestProductionThroughOutages(t *testing.T) {
+	testenv.Slow(t, "people are asked at the pace of production")
+	t.Parallel()
+	program := build(t)
+	var tests []subtest
+	everywhere := func(p *production, f openidtest.Fault) {
+		for _, e := range []openidtest.Endpoint{openidtest.Token, openidtest.UserInfo, openidtest.JWKS} {
+			f.Endpoint = e
+			p.provider.Fault(f)
+		}
+	}
+	for name, happens := range map[string]func(t *testing.T, p *production){
+		"a new key":        func(_ *testing.T, p *production) { p.provider.RotateKeys(true) },
+		"a new key alone":  func(_ *testing.T, p *production) { p.provider.RotateKeys(false) },
+		"two keys in turn": func(_ *testing.T, p *production) { p.provider.RotateKeys(true); p.provider.RotateKeys(false) },
+		"a restart": func(t *testing.T, p *production) {
+			p.provider.Stop()
+			p.waitFor(t, "step=provider.failed", 3)
+			p.provider.Go()
+		},
+		"garbage": func(_ *testing.T, p *production) {
+			p.provider.RotateKeys(true) // which has the keys read
+			everywhere(p, openidtest.Fault{Times: 2, Status: http.StatusOK, Body: "<html>Please try again</html>"})
+		},
+		"half an object": func(_ *testing.T, p *production) {
+			everywhere(p, openidtest.Fault{Status: http.StatusOK, Body: `{"access_token": "x`})
+		},
+		"a server's error": func(_ *testing.T, p *production) {
+			everywhere(p, openidtest.Fault{Times: 2, Status: http.StatusInternalServerError})
+		},
+		"maintenance": func(_ *testing.T, p *production) {
+			everywhere(p, openidtest.Fault{Status: http.StatusServiceUnavailable, Header: map[string]string{"Retry-After": "1"}})
+		},
+		"cut connections": func(_ *testing.T, p *production) { everywhere(p, openidtest.Fault{Times: 2}) },
+		"cut answers": func(_ *testing.T, p *production) {
+			p.provider.Fault(openidtest.Fault{Endpoint: openidtest.UserInfo, Times: 2, Handled: true})
+		},
+	} {
+		tests = append(tests, subtest{name, func(t *testing.T) {
+			p := startProduction(t, program, productionOptions{provider: eager})
+			all := p.throughOutage(t, func() { happens(t, p) })
+			if all.prompts != 5 || all.answers != 5 || all.again != 0 { // two of them for learning
+				t.Errorf("%d prompts, %d answers, asked for again %d times", all.prompts, all.answers, all.again)
+			}
+			if !strings.Contains(name, "key") && !strings.Contains(p.logs(), "step=provider.failed") {
+				t.Errorf("no fault is in the log:\n%s", p.logs())
+			}
+		}})
+	}
+	concurrently(t, len(tests), tests)
+}
+
+// throughOutage has two people sign who answer when something is over.
+func (p *production) throughOutage(t *testing.T, outage func()) (all productionTally) {
+	t.Helper()
+	app := p.person(t, numbered(1), openidtest.Answer{Silent: true})
+	sim := p.person(t, numbered(2), openidtest.Answer{})
+	p.learn(t, numbered(2)) // by now the provider's keys are known
+	sim.Answer.Silent = true
+	p.provider.Person(sim)
+	var ids []string
+	for i, method := range []string{"IdpApp", "IdpSim"} {
+		ids = append(ids, p.client.must(t, http.MethodPost, "/api/v1/signing", startText(document, numbered(i+1), method, "B", "")).PollingID)
+	}
+	stop := p.keepPolling(t, ids)
+	outage()
+	stop()
+	for _, one := range []openidtest.Person{app, sim} {
+		one.Answer.Silent = false
+		p.provider.Person(one)
+	}
+	for _, id := range ids {
+		p.checkSigned(t, &request{}, p.finish(t, id))
+	}
+	all.see(append(p.prompts(numbered(1)), p.prompts(numbered(2))...), way{})
+	return all
+}
+
+// keepPolling polls requests at the pace of production until it is stopped. There is nothing to
+// hear.
+func (p *production) keepPolling(t *testing.T, ids []string) (stop func()) {
+	t.Helper()
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			for _, id := range ids {
+				a, err := p.client.call(t.Context(), http.MethodGet, "/api/v1/signing/"+id, nil)
+				if err != nil || a.ErrorCode != "AuthorizationPending" {
+					t.Errorf("a poll meanwhile: %v, %v", a, err)
+				}
+			}
+			select {
+			case <-done:
+				return
+			case <-time.After(2 * time.Second): // time: the pace of a client, by which nothing is judged
+			}
+		}
+	}()
+	return func() { close(done); <-ended }
 }

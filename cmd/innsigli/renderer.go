@@ -11,12 +11,12 @@ import (
 	"github.com/innsigli/innsigli/stamp/pdfium"
 )
 
-// rendererFlag says where the code of the page renderer is kept once it was compiled.
+// rendererFlag sets the folder of the compiled page renderer.
 type rendererFlag struct {
-	RendererCache string `placeholder:"FOLDER" help:"Folder for the compiled page renderer, which finds free spots for stamps (default innsigli/pdfium in the user's cache folder)."`
+	RendererCache string `placeholder:"FOLDER" help:"Folder for the compiled page renderer, which finds free space for stamps (default innsigli/pdfium in the user's cache folder)."`
 }
 
-// folder is empty if the user has no folder for caches.
+// folder returns the folder of the compiled page renderer; empty if the user has no cache folder.
 func (f rendererFlag) folder() string { return cmp.Or(f.RendererCache, config.UserRendererFolder()) }
 
 func (f rendererFlag) renderer() *pdfium.Renderer {
@@ -24,8 +24,8 @@ func (f rendererFlag) renderer() *pdfium.Renderer {
 	return pdfium.New(pdfium.Options{Cache: folder, Compile: func(ctx context.Context) error { return compileApart(ctx, folder) }})
 }
 
-// compileApart has the page renderer compiled by this program in a process of its own, which is told nothing
-// else: it takes four times the memory that a server takes, and gives it back when it ends.
+// compileApart compiles the page renderer in another process of this program, which gets no environment. The compilation
+// needs four times the memory of a server; it is released when the process ends.
 func compileApart(ctx context.Context, cache string) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -36,7 +36,7 @@ func compileApart(ctx context.Context, cache string) error {
 	return c.Run()
 }
 
-// compileCommand is that process.
+// compileCommand is the hidden command of that process.
 type compileCommand struct{ rendererFlag }
 
 func (c compileCommand) Run(ctx context.Context) error {

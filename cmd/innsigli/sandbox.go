@@ -20,11 +20,11 @@ type sandboxCommand struct {
 	config.RendererFlag
 	config.LogFlags
 	config.WebhooksFlag
-	Listen       string `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address to listen on; port 0 takes a free one (default ${default})."`
-	ClientID     string `placeholder:"ID" help:"Make an API client with this ID, if there is none."`
-	ClientSecret string `placeholder:"SECRET" help:"The secret of --client-id. In a sandbox that others can reach, choose a random one of 22 characters or more; only a hash of it is stored."`
+	Listen       string `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address to listen on; port 0 is any free port (default ${default})."`
+	ClientID     string `placeholder:"ID" help:"Create an API client with this ID, if it does not exist."`
+	ClientSecret string `placeholder:"SECRET" help:"The secret of --client-id. If others can reach the sandbox, choose a random secret of at least 22 characters; only its hash is stored."`
 	config.TestKeysFlag
-	JSON bool `help:"Print one line of JSON once it listens, and nothing else."`
+	JSON bool `help:"Print one line of JSON when the sandbox listens, and nothing else."`
 }
 
 func (sandboxCommand) Help() string {
@@ -76,7 +76,7 @@ func (c sandboxCommand) print(s streams, ready sandboxReady) error {
 	return ready.walkThrough(s.stdout)
 }
 
-// sandboxReady is what a sandbox says of itself once it listens.
+// sandboxReady is what a sandbox prints when it listens.
 type sandboxReady struct {
 	BaseURL         string  `json:"baseUrl"`
 	ClientID        string  `json:"clientId"`
@@ -84,7 +84,7 @@ type sandboxReady struct {
 	RootCertificate string  `json:"rootCertificate"` // PEM
 }
 
-// walkThrough prints what to type to get a document signed.
+// walkThrough prints the commands that sign a document.
 func (r sandboxReady) walkThrough(w io.Writer) error {
 	secret, note := "YOUR_SECRET", "\n(The secret was shown when the client was made. Make another with: innsigli client create.)\n"
 	if r.ClientSecret != nil {

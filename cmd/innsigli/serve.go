@@ -16,11 +16,11 @@ import (
 
 type serveCommand struct {
 	config.Flags
-	Check bool `help:"Only say what is wrong with the configuration, all of it, and exit."`
+	Check bool `help:"Only report all faults of the configuration, and exit."`
 }
 
 func (serveCommand) Help() string {
-	return "A configuration that becomes faulty while the server runs is not taken: the one before stays in force, and the faults are in the log. Its " + config.SectionsAtStart + " are taken when the server starts.\n\n" + config.StoreHelp + "\n\n" + config.MasterKeyHelp + "\n\nExample: innsigli serve --environment sandbox --listen 127.0.0.1:8080 --base-url http://localhost:8080 --store bolt:innsigli.db\n\nExample: innsigli serve --environment production --listen 127.0.0.1:8080 --base-url https://sign.example --store postgres://innsigli@db.example/innsigli --master-key-file master.key --config innsigli.toml"
+	return "If the configuration file becomes faulty while the server runs, the previous configuration stays in force and the faults are logged. Changes of the sections " + config.SectionsAtStart + " take effect when the server starts again.\n\n" + config.StoreHelp + "\n\n" + config.MasterKeyHelp + "\n\nExample: innsigli serve --environment sandbox --listen 127.0.0.1:8080 --base-url http://localhost:8080 --store bolt:innsigli.db\n\nExample: innsigli serve --environment production --listen 127.0.0.1:8080 --base-url https://sign.example --store postgres://innsigli@db.example/innsigli --master-key-file master.key --config innsigli.toml"
 }
 
 func (c serveCommand) Run(ctx context.Context, s streams, known variables) error {
@@ -37,7 +37,7 @@ func (c serveCommand) Run(ctx context.Context, s streams, known variables) error
 	if err != nil {
 		return err
 	}
-	d.Server.Stopping = func() { tellSystemd("STOPPING=1", log) }
+	d.Server.Stopping = func() { notifySystemd("STOPPING=1", log) }
 	return errors.Join(serve(ctx, conf, d, log), d.Close())
 }
 
@@ -56,15 +56,15 @@ func serve(ctx context.Context, conf *config.Config, d *config.Deployment, log *
 		log.Info("serving metrics", "address", a.String())
 	}
 	log.Info("listening", "address", srv.Addr().String(), "baseURL", srv.BaseURL())
-	tellSystemd("READY=1", log)
+	notifySystemd("READY=1", log)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return srv.Run(ctx) })
 	group.Go(func() error { return d.Watch(ctx) })
 	return errors.Join(group.Wait(), srv.Close())
 }
 
-// tellSystemd tells the state of the server to the program that started it, if that asks for it (sd_notify(3)).
-func tellSystemd(state string, log *slog.Logger) {
+// notifySystemd sends the state of the server to the service manager, if it has set NOTIFY_SOCKET (sd_notify(3)).
+func notifySystemd(state string, log *slog.Logger) {
 	if err := notify(os.Getenv("NOTIFY_SOCKET"), state); err != nil {
 		log.Warn("notifying systemd failed", "state", state, "error", err)
 	}

@@ -23,11 +23,11 @@ import (
 
 type signCommand struct {
 	File  string `arg:"" help:"PDF or XML to sign."`
-	Cert  string `required:"" placeholder:"CHAIN.pem" help:"The signer's certificate, and those above it."`
-	Key   string `required:"" placeholder:"KEY.pem" help:"The signer's private key: PKCS #8, PKCS #1 or SEC 1, not encrypted."`
-	Pss   bool   `help:"With an RSA key: sign by RSASSA-PSS (default RSASSA-PKCS1-v1_5, which more programs know)."`
+	Cert  string `required:"" placeholder:"CHAIN.pem" help:"Certificate of the signer, followed by its chain."`
+	Key   string `required:"" placeholder:"KEY.pem" help:"Private key of the signer: PKCS #8, PKCS #1 or SEC 1, not encrypted."`
+	Pss   bool   `help:"With an RSA key: sign with RSASSA-PSS (default: RSASSA-PKCS1-v1_5, which more programs support)."`
 	Level string `default:"B" help:"Level of the signature: B, T, LT or LTA (default ${default})."`
-	Trust string `placeholder:"ROOTS.pem" help:"Root certificates of the signer and the timestamp authorities, for the levels above B (default the self-signed ones in --cert). Addresses in certificates are called only below these."`
+	Trust string `placeholder:"ROOTS.pem" help:"Root certificates of the signer and the timestamp authorities, for the levels above B (default: the self-signed ones in --cert). Only URLs in certificates that lead to these roots are called."`
 	evidenceFlags
 	Reason string `help:"Reason for signing, stored in the signature."`
 	pdfFlags
@@ -36,10 +36,10 @@ type signCommand struct {
 }
 
 func (signCommand) Help() string {
-	return "A file is a PDF or XML by its content, whatever its name.\n\nExample: innsigli sign contract.pdf --cert chain.pem --key key.pem --stamp BottomRight -o signed.pdf\n\nExample: innsigli sign invoice.xml --cert chain.pem --key key.pem --packing enveloping -o signed.xml"
+	return "Whether a file is a PDF or XML is found from its content, not from its name.\n\nExample: innsigli sign contract.pdf --cert chain.pem --key key.pem --stamp BottomRight -o signed.pdf\n\nExample: innsigli sign invoice.xml --cert chain.pem --key key.pem --packing enveloping -o signed.xml"
 }
 
-// assignment is what is to be signed and by whom, in either format.
+// assignment is a document to sign with its signer, in either format.
 type assignment struct {
 	file    string
 	content []byte
@@ -79,7 +79,7 @@ func (c signCommand) signed(ctx context.Context, s streams, kind format, a assig
 	return c.pdfFlags.sign(ctx, s, a)
 }
 
-// checkFlags refuses flags that are wrong whatever the file is.
+// checkFlags returns an error for flags that are wrong for both formats.
 func (c signCommand) checkFlags() error {
 	if _, err := parsePermission(c.Certify); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (c signCommand) checkFlags() error {
 	return err
 }
 
-// checkFormat refuses flags that say something of the other format.
+// checkFormat returns an error for a flag of the other format.
 func (c signCommand) checkFormat(kind format) error {
 	flag, other := c.xmlFlags.first(), formatXML
 	if kind == formatXML {
@@ -103,7 +103,7 @@ func (c signCommand) checkFormat(kind format) error {
 	return fmt.Errorf("%w: --%s is for %v, and %s is %v", errUsage, flag, other, c.File, kind)
 }
 
-// assignment reads the files that the flags name.
+// assignment reads the files of the flags.
 func (c signCommand) assignment() (assignment, error) {
 	a := assignment{file: c.File, reason: c.Reason}
 	var err error
@@ -123,7 +123,7 @@ func (c signCommand) assignment() (assignment, error) {
 	}
 	public, ok := a.key.Public().(interface{ Equal(crypto.PublicKey) bool })
 	if !ok || !public.Equal(certificates[0].PublicKey) {
-		return a, fmt.Errorf("the key in %s is not that of the first certificate in %s", c.Key, c.Cert)
+		return a, fmt.Errorf("the key in %s does not belong to the first certificate in %s", c.Key, c.Cert)
 	}
 	if a.signer.Algorithm, err = c.algorithm(a.key.Public()); err != nil {
 		return a, err
@@ -132,32 +132,32 @@ func (c signCommand) assignment() (assignment, error) {
 	return a, err
 }
 
-// algorithm returns the algorithm that the flags ask for; zero: the default of the key.
+// algorithm returns the algorithm of the flags; the zero value stands for the default of the key.
 func (c signCommand) algorithm(key crypto.PublicKey) (ades.Algorithm, error) {
 	if !c.Pss {
 		return ades.Algorithm{}, nil
 	}
-	if _, is := key.(*rsa.PublicKey); !is {
-		return ades.Algorithm{}, fmt.Errorf("%w: --pss is for RSA keys, and that in %s is another", errUsage, c.Key)
+	if _, ok := key.(*rsa.PublicKey); !ok {
+		return ades.Algorithm{}, fmt.Errorf("%w: --pss is for RSA keys, and the key in %s is not an RSA key", errUsage, c.Key)
 	}
 	return ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.PSS}, nil
 }
 
-// pdfFlags say what a signature in a PDF has and one in XML has not.
+// pdfFlags are the flags that are only for signatures in PDF.
 type pdfFlags struct {
-	Location string `help:"PDF: where the signer signs from, stored in the signature."`
-	Field    string `placeholder:"NAME" help:"PDF: fully qualified name of the empty signature field to sign (default a new one, invisible)."`
-	Stamp    string `placeholder:"CORNER[:X,Y][@PAGE]" help:"PDF: draw a stamp, with the name and kennitala of the certificate, the time and the reason: BottomRight finds the first free spot from that corner, BottomRight:36,36@2 is so many points from that corner of page 2. Corners are TopLeft, TopRight, BottomLeft and BottomRight."`
+	Location string `help:"PDF: location of the signer, stored in the signature."`
+	Field    string `placeholder:"NAME" help:"PDF: fully qualified name of the empty signature field to sign (default: a new, invisible field)."`
+	Stamp    string `placeholder:"CORNER[:X,Y][@PAGE]" help:"PDF: draw a stamp with the name and kennitala of the certificate, the time and the reason. BottomRight puts it in the first free space from that corner of page 1; BottomRight:36,36@2 puts it 36 points inwards from both edges of that corner, on page 2. Corners are TopLeft, TopRight, BottomLeft and BottomRight."`
 	rendererFlag
-	Certify string `placeholder:"PERMISSION" help:"PDF: certify the document, as its first signature, and permit later: no-changes, form-filling or annotations."`
+	Certify string `placeholder:"PERMISSION" help:"PDF: certify the document with its first signature, and permit these later changes: no-changes, form-filling or annotations."`
 }
 
-// first is the first of the flags that was given; "" for none.
+// first returns the name of the first flag that is set; empty if none is.
 func (f pdfFlags) first() string {
 	return firstGiven([]flagValue{{"location", f.Location}, {"field", f.Field}, {"stamp", f.Stamp}, {"certify", f.Certify}})
 }
 
-// flagValue is a flag with what was given for it.
+// flagValue is a flag with its value.
 type flagValue struct{ name, value string }
 
 func firstGiven(flags []flagValue) string {
@@ -185,12 +185,12 @@ func (f pdfFlags) sign(ctx context.Context, s streams, a assignment) (io.Reader,
 		return nil, fmt.Errorf("signing %s: %w", a.file, err)
 	}
 	if pending.UsageRights() {
-		fmt.Fprintf(s.stderr, "%s was enabled for features of Adobe Reader. The signature ends that, and Acrobat will say so.\n", a.file)
+		fmt.Fprintf(s.stderr, "%s had usage rights for Adobe Reader. The signature invalidates them, and Acrobat will report that.\n", a.file)
 	}
 	return io.MultiReader(bytes.NewReader(a.content), appended(revisions)), nil
 }
 
-// options draw the stamp as well, if one is asked for.
+// options returns the options of the signature, with a stamp if the flags have one.
 func (f pdfFlags) options(ctx context.Context, s streams, a assignment, document pades.Document) (pades.Options, error) {
 	options := pades.Options{
 		Name:     a.signer.Certificate.Subject.CommonName,
@@ -204,32 +204,32 @@ func (f pdfFlags) options(ctx context.Context, s streams, a assignment, document
 	if options.Certify, err = parsePermission(f.Certify); err != nil {
 		return options, err
 	}
-	place, err := f.placement()
-	if err != nil || place == nil {
+	placement, err := f.placement()
+	if err != nil || placement == nil {
 		return options, err
 	}
 	if err := pades.Check(ctx, document, options); err != nil { // before pages are drawn
 		return options, fmt.Errorf("signing %s: %w", a.file, err)
 	}
 	text := stamp.Text{Name: options.Name, Kennitala: idp.ShownKennitala(a.signer.Certificate), Time: options.Time, Reason: a.reason}
-	if options.Visible, err = f.visible(ctx, s, *place, document, text); err != nil {
+	if options.Visible, err = f.visible(ctx, s, *placement, document, text); err != nil {
 		return options, fmt.Errorf("the stamp on %s: %w", a.file, err)
 	}
 	return options, nil
 }
 
-// complete signs what is prepared and raises it to its level.
+// complete signs a prepared document and extends the signature to its level.
 func complete(ctx context.Context, pending *pades.Pending, a assignment, document pades.Document) ([]pades.Revision, error) {
 	revision, err := pending.Sign(ctx, a.key, a.sources.Time)
 	if err != nil || a.level < ades.T {
 		return []pades.Revision{revision}, err
 	}
-	// A timestamp that was too long for the signature comes behind it.
+	// A timestamp that was too long for its place in the signature is added after it.
 	further, err := pades.Extender{Sources: a.sources}.ExtendLast(ctx, document.With(revision), a.level)
 	return append([]pades.Revision{revision}, further...), err
 }
 
-// appended is what revisions append, in their order.
+// appended returns the bytes that revisions append to a document, in their order.
 func appended(revisions []pades.Revision) io.Reader {
 	var all []io.Reader
 	for _, r := range revisions {
@@ -238,7 +238,7 @@ func appended(revisions []pades.Revision) io.Reader {
 	return io.MultiReader(all...)
 }
 
-// parsePermission reads what a certification permits; "" is none.
+// parsePermission parses the value of --certify; empty: no certification.
 func parsePermission(name string) (pades.Permission, error) {
 	switch name {
 	case "":
@@ -250,18 +250,18 @@ func parsePermission(name string) (pades.Permission, error) {
 	case "annotations":
 		return pades.Annotations, nil
 	}
-	return 0, fmt.Errorf("%w: --certify is no-changes, form-filling or annotations, not %q", errUsage, name)
+	return 0, fmt.Errorf("%w: --certify must be no-changes, form-filling or annotations, not %q", errUsage, name)
 }
 
-// xmlFlags say what a signature of XML has and one in a PDF has not.
+// xmlFlags are the flags that are only for signatures in XML.
 type xmlFlags struct {
-	Packing string `placeholder:"PACKING" help:"XML: how the signature and the document stand to one another: enveloped, in its root (the default); enveloping, around it; or internally-detached, beside it in a new root."`
-	Base64  bool   `name:"base64" env:"INNSIGLI_BASE64" help:"XML: with --packing enveloping, sign the file as it is, in Base64, and not its elements."`
-	City    string `help:"XML: city that the signer signs from, stored in the signature."`
-	Country string `help:"XML: and the country, such as IS."`
+	Packing string `placeholder:"PACKING" help:"XML: where the signature is: enveloped, in the root element of the document (the default); enveloping, around the document; or internally-detached, beside the document in a new root element."`
+	Base64  bool   `name:"base64" env:"INNSIGLI_BASE64" help:"XML: with --packing enveloping, sign the bytes of the file in Base64, and not its elements."`
+	City    string `help:"XML: city of the signer, stored in the signature."`
+	Country string `help:"XML: country of the signer, such as IS, stored in the signature."`
 }
 
-// first is the first of the flags that was given; "" for none.
+// first returns the name of the first flag that is set; empty if none is.
 func (f xmlFlags) first() string {
 	if given := firstGiven([]flagValue{{"packing", f.Packing}, {"city", f.City}, {"country", f.Country}}); given != "" || !f.Base64 {
 		return given
@@ -269,7 +269,7 @@ func (f xmlFlags) first() string {
 	return "base64"
 }
 
-// packing is Enveloped if nothing else is asked for.
+// packing returns the packing of the flags, by default Enveloped.
 func (f xmlFlags) packing() (xades.Packing, error) {
 	packing, ok := map[string]xades.Packing{
 		"":                    xades.Enveloped,
@@ -279,9 +279,9 @@ func (f xmlFlags) packing() (xades.Packing, error) {
 	}[f.Packing]
 	switch {
 	case !ok:
-		return 0, fmt.Errorf("%w: --packing is enveloped, enveloping or internally-detached, not %q", errUsage, f.Packing)
+		return 0, fmt.Errorf("%w: --packing must be enveloped, enveloping or internally-detached, not %q", errUsage, f.Packing)
 	case f.Base64 && packing != xades.Enveloping:
-		return 0, fmt.Errorf("%w: --base64 goes with --packing enveloping", errUsage)
+		return 0, fmt.Errorf("%w: --base64 requires --packing enveloping", errUsage)
 	}
 	return packing, nil
 }
@@ -296,7 +296,7 @@ func (f xmlFlags) sign(ctx context.Context, a assignment) (io.Reader, error) {
 	return withRevisions(document, revisions), nil
 }
 
-// revisions make the document signed, and raise it to the level.
+// revisions signs the document, extends the signature to its level and returns the revisions.
 func (f xmlFlags) revisions(ctx context.Context, a assignment, document xades.Document) ([]xades.Revision, error) {
 	packing, err := f.packing()
 	if err != nil {
@@ -320,7 +320,7 @@ func xmlDocument(content []byte) xades.Document {
 	return xades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
 }
 
-// withRevisions reads the document that revisions make of one.
+// withRevisions returns a reader of a document with revisions.
 func withRevisions(document xades.Document, revisions []xades.Revision) io.Reader {
 	for _, r := range revisions {
 		document = document.With(r)
@@ -328,25 +328,25 @@ func withRevisions(document xades.Document, revisions []xades.Revision) io.Reade
 	return io.NewSectionReader(document, 0, document.Size)
 }
 
-// placement is where the stamp is to stand; nil: there is none.
+// placement returns the placement of the stamp; nil: there is no stamp.
 func (f pdfFlags) placement() (*placement, error) {
 	switch {
 	case f.Stamp == "":
 		return nil, nil
 	case f.Field != "":
-		return nil, fmt.Errorf("%w: --stamp makes a new field, and --field names one that is there", errUsage)
+		return nil, fmt.Errorf("%w: --stamp and --field exclude each other: a stamp needs a new field", errUsage)
 	}
 	p, err := parsePlacement(f.Stamp)
 	return &p, err
 }
 
-// visible draws the standard stamp and finds its place on the page.
+// visible returns the standard stamp and its rectangle on the page.
 func (f pdfFlags) visible(ctx context.Context, s streams, p placement, document pades.Document, text stamp.Text) (*pades.Visible, error) {
 	page, err := stamp.ReadPage(document, document.Size, p.page)
 	if err != nil {
 		return nil, err
 	}
-	place, err := f.place(ctx, s, p, page)
+	rect, err := f.place(ctx, s, p, page)
 	if err != nil {
 		return nil, err
 	}
@@ -354,10 +354,11 @@ func (f pdfFlags) visible(ctx context.Context, s streams, p placement, document 
 	if err != nil {
 		return nil, err
 	}
-	llx, lly, urx, ury := page.UserSpace(place)
+	llx, lly, urx, ury := page.UserSpace(rect)
 	return &pades.Visible{Page: page.Number, Rect: pades.Rect{LLX: llx, LLY: lly, URX: urx, URY: ury}, Appearance: appearance}, nil
 }
 
+// place returns the rectangle of the stamp, and searches for free space unless the placement is manual.
 func (f pdfFlags) place(ctx context.Context, s streams, p placement, page *stamp.Page) (_ stamp.Rect, err error) {
 	if p.manual {
 		return page.Place(p.corner, p.x, p.y, stamp.StandardSize)
@@ -370,38 +371,38 @@ func (f pdfFlags) place(ctx context.Context, s streams, p placement, page *stamp
 	return page.Find(ctx, renderer, p.corner, stamp.StandardSize)
 }
 
-// placement is where a stamp is to stand on a page.
+// placement is the placement of a stamp on a page.
 type placement struct {
 	page   int
 	corner stamp.Corner
-	manual bool    // else in the first free spot from the corner
+	manual bool    // at x, y; else in the first free space from the corner
 	x, y   float64 // from the corner inwards, in points
 }
 
-// parsePlacement reads a --stamp.
+// parsePlacement parses the value of --stamp.
 func parsePlacement(text string) (placement, error) {
 	p := placement{page: 1}
-	place, page, paged := strings.Cut(text, "@")
-	corner, offset, manual := strings.Cut(place, ":")
-	x, y, two := strings.Cut(offset, ",")
+	position, page, hasPage := strings.Cut(text, "@")
+	corner, offset, manual := strings.Cut(position, ":")
+	x, y, hasY := strings.Cut(offset, ",")
 	p.manual = manual
 
 	var ok bool
 	if p.corner, ok = parseCorner(corner); !ok {
-		return p, placementError("%q is no corner", corner)
+		return p, placementError("%q is not a corner", corner)
 	}
 	if manual {
 		var okX, okY bool
 		p.x, okX = parsePoints(x)
 		p.y, okY = parsePoints(y)
-		if !two || !okX || !okY {
-			return p, placementError("%q is not two numbers of points, 0 or more", offset)
+		if !hasY || !okX || !okY {
+			return p, placementError("%q is not two numbers, in points, of 0 or more", offset)
 		}
 	}
-	if paged {
+	if hasPage {
 		n, err := strconv.Atoi(page)
 		if err != nil || n < 1 {
-			return p, placementError("%q is no number of a page, counted from 1", page)
+			return p, placementError("%q is not a page number, counted from 1", page)
 		}
 		p.page = n
 	}
@@ -409,10 +410,10 @@ func parsePlacement(text string) (placement, error) {
 }
 
 func placementError(format string, args ...any) error {
-	return fmt.Errorf("%w: --stamp is CORNER[:X,Y][@PAGE] with TopLeft, TopRight, BottomLeft or BottomRight: "+format, append([]any{errUsage}, args...)...)
+	return fmt.Errorf("%w: --stamp must be CORNER[:X,Y][@PAGE], with the corner TopLeft, TopRight, BottomLeft or BottomRight: "+format, append([]any{errUsage}, args...)...)
 }
 
-// parseCorner reads the name that a corner has in the API (spec 3.3), in any case.
+// parseCorner parses the name of a corner in the API (spec 3.3), ignoring case.
 func parseCorner(name string) (stamp.Corner, bool) {
 	switch strings.ToLower(name) {
 	case "topleft":

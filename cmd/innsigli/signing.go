@@ -27,14 +27,14 @@ type signingComplete struct {
 	storeFlag
 	config.CommandFlags
 	Request string `arg:"" help:"ID of the request: its pollingId."`
-	Out     string `short:"o" required:"" placeholder:"FILE" help:"File to write. It is replaced, and only its owner can read it."`
+	Out     string `short:"o" required:"" placeholder:"FILE" help:"File to write, which only its owner can read. An existing file is replaced."`
 }
 
 func (signingComplete) Help() string {
-	return "A request whose timestamp authority, OCSP responder or CRL does not answer in time ends with InternalError. The value that the person signed with is kept as long as ended requests are ([retention]). This command puts it into the document, with the timestamps and revocation data of the level that the client asked for, and writes the signed document to FILE. A lower level is never written. The person is not asked again.\n\n" +
-		"The request stays failed: the client has been told so, and gets no document. No signature is counted. Once the file is written, the evidence log gets an entry, signature.recovered. The command may be repeated.\n\n" +
-		"The signature of a participant of a signing process does not come into the document of the process, because the participant was told that it failed, and may have signed again or declined since. FILE is the document that the participant signed, with this signature.\n\n" +
-		"A server that runs on a store of the form bolt:PATH does this with its own configuration. In any other case the command needs --environment, --config and --master-key-file of the servers.\n\n" +
+	return "A signing request ends with InternalError if a timestamp authority, OCSP responder or CRL does not answer in time. The server keeps the signature value of the person for as long as ended requests ([retention]). This command adds the value to the document, with the timestamps and revocation data of the level that the client asked for, and writes the signed document to FILE. It never writes a lower level. The person is not asked again.\n\n" +
+		"The request stays failed: the client was told so, and gets no document. The signature is not counted. Once the file is written, the evidence log gets an entry signature.recovered. The command can be repeated.\n\n" +
+		"The signature of a participant of a signing process is not added to the document of the process: the participant was told that it failed, and may have signed again or declined since. FILE is the document that the participant signed, with this signature.\n\n" +
+		"If a server runs on a store of the form bolt:PATH, it does this with its own configuration. Otherwise the command needs --environment, --config and --master-key-file as the servers have them.\n\n" +
 		"Example: innsigli signing complete 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 -o contract.pdf --store bolt:innsigli.db\n\n" +
 		"Example: innsigli signing complete 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 -o contract.pdf --store postgres://innsigli@db.example/innsigli --master-key-file master.key --config innsigli.toml"
 }
@@ -48,7 +48,7 @@ func (c signingComplete) Run(ctx context.Context, s streams, known variables) er
 	return err
 }
 
-// withConfiguration calls f on the store, which this program opens as a server of the configuration does.
+// withConfiguration opens the store as a server with the configuration does, and calls f on it.
 func (c signingComplete) withConfiguration(ctx context.Context, known variables, f func(operator.Operator) error) (err error) {
 	conf, faults := config.Read(c.Flags(c.Store), os.Environ(), known)
 	if err := faults.Err(); err != nil {
@@ -67,8 +67,8 @@ func (c signingComplete) withConfiguration(ctx context.Context, known variables,
 	return f(operator.New(d.Server.Backend, operator.Options{Signing: requests}))
 }
 
-// write writes the document to the file, whole or not at all. Once the file and its name are on the disk, it has the evidence
-// log record that.
+// write writes the document to the file, whole or not at all. Once the file and its name are on the disk, it has the
+// evidence log record that.
 func (c signingComplete) write(ctx context.Context, o operator.Operator) error {
 	content, document := io.Pipe()
 	completed := make(chan error, 1)

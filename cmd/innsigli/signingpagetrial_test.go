@@ -1,15 +1,24 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
+	"image/color"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/innsigli/innsigli/idp/simulated"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 	"github.com/innsigli/innsigli/portal/page"
 	"github.com/innsigli/innsigli/server"
 )
@@ -129,6 +138,106 @@ func TestNoSigningPageInASandbox(t *testing.T) {
 		response.Body.Close()
 		if response.StatusCode != http.StatusNotFound || response.Header.Get("Content-Type") != "application/problem+json" {
 			t.Errorf("%s: %s, %s", path, response.Status, response.Header.Get("Content-Type"))
+		}
+	}
+}
+
+// What [page] says is what people see: on the page, with its colours and its logo, and in mail.
+func TestOperatorsLooks(t *testing.T) {
+	testenv.Slow(t, "a browser")
+	t.Parallel()
+	p := newProduction(t, installed(t), "", "--insecure-simulated-idp", "--mail", "dir:mail", "--config", "innsigli.toml")
+	p.relay(t)
+	p.flags = append(p.flags, "--base-url", p.relayed.URL)
+	logo := testenv.Picture(t, color.Black)
+	p.write(t, "logo.png", logo)
+	p.write(t, "innsigli.toml", []byte(testenv.Blocks(t, "docs/signing-page.md", "toml")[0]))
+	p.run(t)
+	p.client = p.account(t, p.store)
+	made, v := p.invite(t), newVisitor(t)
+	v.open(made.link(0))
+	v.sees(http.StatusOK, "Example", "mailto:help@example.is", `alt="Example"`)
+	files := regexp.MustCompile(`"(/sign/assets/[^"]+)"`).FindAllStringSubmatch(v.page, -1)
+	if len(files) < 4 {
+		t.Fatalf("files %q of\n%s", files, v.page)
+	}
+	var all []string
+	for _, file := range files {
+		v.open(p.relayed.URL + file[1])
+		v.sees(http.StatusOK)
+		all = append(all, v.page)
+	}
+	if !slices.Contains(all, string(logo)) || !strings.Contains(strings.Join(all, ""), "#14508c") {
+		t.Error("the logo or the colour is in no file that the page loads")
+	}
+
+	var letters []string
+	p.waitUntil(t, func() bool {
+		letters, _ = filepath.Glob(filepath.Join(p.folder, "mail", "*.eml"))
+		return len(letters) == 2
+	})
+	for _, letter := range letters {
+		raw := bytes.ReplaceAll(testenv.ReadFile(t, letter), []byte("=\r\n"), nil) // quoted-printable in one line
+		for _, want := range []string{"Example", "#14508c", "image/png"} {
+			if !bytes.Contains(raw, []byte(want)) {
+				t.Errorf("the letter has no %s:\n%s", want, raw)
+			}
+		}
+	}
+}
+
+// Several servers on one database are one signing page, whichever of them a request comes to. One that is
+// started again knows who has logged in.
+func TestSigningPageOfSeveralServers(t *testing.T) {
+	testenv.Slow(t, "people log in at a provider")
+	t.Parallel()
+	p := newProduction(t, installed(t), postgrestest.Database(t), "--insecure-simulated-idp")
+	var turn atomic.Int64
+	var servers []*url.URL
+	balancer := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(servers[turn.Add(1)%int64(len(servers))])
+	}})
+	t.Cleanup(balancer.Close)
+	p.flags = append(p.flags, "--base-url", balancer.URL)
+	start := func() *url.URL {
+		t.Helper()
+		p.run(t)
+		address, err := url.Parse(p.BaseURL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return address
+	}
+	servers = append(servers, start(), start())
+	p.client = p.account(t, p.store)
+	made := p.invite(t)
+	for i, form := range [][]string{
+		{"way", string(page.App), "kennitala", people[0].kennitala},
+		{"way", string(page.App), "kennitala", people[1].kennitala},
+	} {
+		v := newVisitor(t)
+		v.open(made.link(i))
+		v.logIn(form...)
+		v.at(made, i)
+		for range servers { // each of them
+			v.open(v.address.String())
+			v.sees(http.StatusOK, documentName)
+		}
+		if i == 1 {
+			if _, err := p.stop(); err != nil {
+				t.Fatal(err)
+			}
+			servers = slices.Delete(servers, 1, 2)
+			servers = append(servers, start())
+			v.open(v.address.String())
+			v.sees(http.StatusOK, documentName)
+		}
+		v.signs("method", "IdpApp")
+		v.sees(http.StatusOK, fmt.Sprintf("%s-%s", people[i].kennitala[:6], people[i].kennitala[6:]))
+	}
+	for i, one := range p.client.process(t, made.ProcessID).Participants {
+		if one.Status != "Completed" {
+			t.Errorf("participant %d: %s\n%s", i, one.Status, p.logs())
 		}
 	}
 }

@@ -19,8 +19,8 @@ import (
 )
 
 type storeCommand struct {
-	Copy    storeCopy    `cmd:"" help:"Copy everything to another store, which is empty."`
-	Compact storeCompact `cmd:"" help:"Make the file of a store of the form bolt:PATH as small as what is in it."`
+	Copy    storeCopy    `cmd:"" help:"Copy all data to another store, which must be empty."`
+	Compact storeCompact `cmd:"" help:"Compact the file of a store of the form bolt:PATH."`
 }
 
 func (storeCommand) Help() string {
@@ -28,12 +28,12 @@ func (storeCommand) Help() string {
 }
 
 type storeCopy struct {
-	From string `arg:"" placeholder:"FROM" help:"The store to copy: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE."`
-	To   string `arg:"" placeholder:"TO" help:"The store to copy to, of the same forms. It is made, and may not have anything in it."`
+	From string `arg:"" placeholder:"FROM" help:"Store to copy: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE."`
+	To   string `arg:"" placeholder:"TO" help:"Store to copy to, in the same forms. It is created if it does not exist, and must be empty."`
 }
 
 func (storeCopy) Help() string {
-	return "Stop the servers first: what they store during the copy would be left behind, so a FROM that one uses is refused. In Postgres they are found by their application_name, innsigli. Secrets stay sealed as they are, so that the servers on the new store need the same --master-key-file. A copy that broke off is of no use; remove it and begin again. A password of a database is better given in PGPASSWORD or ~/.pgpass than in a URL here, where other users of the machine see it.\n\nExample: innsigli store copy bolt:innsigli.db postgres://innsigli@db.example/innsigli"
+	return "Stop the servers first: the command refuses a FROM that a server uses, since the copy would lack what the server stores meanwhile. In Postgres it finds servers by their application_name, innsigli. Secrets are copied encrypted, so the servers on the new store need the same --master-key-file. If the copy is interrupted, delete TO and start again. Give the password of a database in PGPASSWORD or ~/.pgpass: other users of the machine can see a URL on the command line.\n\nExample: innsigli store copy bolt:innsigli.db postgres://innsigli@db.example/innsigli"
 }
 
 func (c storeCopy) Run(ctx context.Context, s streams) error {
@@ -67,7 +67,7 @@ func (c storeCopy) Run(ctx context.Context, s streams) error {
 	return summary(s, copied)
 }
 
-// inUse says what to do about a server that has the store.
+// inUse adds what to do to the error of a store that a server has locked.
 func inUse(which string, err error) error {
 	if errors.Is(err, bolt.ErrLocked) {
 		return fmt.Errorf("opening %s: %w: stop its server first", which, err)
@@ -75,22 +75,22 @@ func inUse(which string, err error) error {
 	return fmt.Errorf("opening %s: %w", which, err)
 }
 
-// ending is how long the connections of a server that has just ended may be listed.
-const ending = 3 * time.Second
+// connectionTimeout is how long Postgres may list the connections of a server that has just ended.
+const connectionTimeout = 3 * time.Second
 
-// unused is an error while another process has the database open. A file of bbolt is locked, and needs no check.
+// unused returns an error if another process has the database open. A bbolt file is locked, and needs no check.
 func unused(ctx context.Context, s config.DB) error {
 	db, ok := s.(*postgres.DB)
 	if !ok {
 		return nil
 	}
-	for limit := time.Now().Add(ending); ; {
-		n, err := db.Others(ctx)
+	for limit := time.Now().Add(connectionTimeout); ; {
+		n, err := db.OtherConnections(ctx)
 		switch {
 		case err != nil || n == 0:
 			return err
 		case time.Now().After(limit):
-			return fmt.Errorf("innsigli has %d other connections to the database: stop its servers first", n)
+			return fmt.Errorf("%d other connections of innsigli use the database: stop its servers first", n)
 		}
 		select {
 		case <-ctx.Done():
@@ -101,14 +101,14 @@ func unused(ctx context.Context, s config.DB) error {
 }
 
 func copyStore(ctx context.Context, s streams, from, to config.DB) (copied transfer.Progress, err error) {
-	shown := newProgress(s.stderr, "records")
+	line := newProgress(s.stderr, "records")
 	err = transfer.Copy(ctx, from, to, func(p transfer.Progress) {
 		copied = p
-		shown.show(int64(p.Accounts + p.Clients + p.Tokens + p.Signals + p.Users + p.Requests + p.Certificates + p.Documents + p.Jobs + p.Entries +
+		line.show(int64(p.Accounts + p.Clients + p.Tokens + p.Signals + p.Users + p.Requests + p.Certificates + p.Documents + p.Jobs + p.Entries +
 			p.Subscriptions + p.SigningKeys + p.Attempts + p.Dropped +
 			p.Processes + p.ProcessKeys + p.Lines))
 	})
-	shown.end()
+	line.end()
 	return copied, err
 }
 
@@ -136,7 +136,7 @@ func summary(s streams, p transfer.Progress) error {
 type storeCompact struct{ storeFlag }
 
 func (storeCompact) Help() string {
-	return "The file uses the room of what was deleted again, but does not become shorter by itself, and has bytes of deleted records in it until they are overwritten. This writes a new file with nothing but the records that there are, and puts it in the place of the old one: there has to be room for it. It prints the sizes in bytes, before and after. " + worksWhileServing + " Requests that store something wait meanwhile, some seconds for each gigabyte of records.\n\nExample: innsigli store compact --store bolt:innsigli.db"
+	return "The file of a store reuses the space of deleted records, but does not shrink by itself, and has their bytes in it until they are overwritten. The command writes a new file with only the present records, for which the disk needs free space, and replaces the old file with it. It prints the sizes before and after, in bytes. " + worksWhileServing + " Requests that write to the store wait meanwhile, some seconds for each gigabyte of records.\n\nExample: innsigli store compact --store bolt:innsigli.db"
 }
 
 func (c storeCompact) Run(ctx context.Context, s streams) error {
@@ -145,7 +145,7 @@ func (c storeCompact) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	if store.InPostgres() {
-		return fmt.Errorf("%w: a database is compacted by its own means, such as VACUUM FULL", errUsage)
+		return fmt.Errorf("%w: --store must be of the form bolt:PATH; compact a database with its own tools, such as VACUUM FULL", errUsage)
 	}
 	return c.operate(ctx, func(o operator.Operator) error {
 		sizes, err := o.Compact(ctx)
@@ -159,11 +159,11 @@ func (c storeCompact) Run(ctx context.Context, s streams) error {
 
 type backupCommand struct {
 	storeFlag
-	Out string `short:"o" required:"" placeholder:"FILE" help:"Archive to write. A file that is there is not overwritten."`
+	Out string `short:"o" required:"" placeholder:"FILE" help:"Archive to write. An existing file is not overwritten."`
 }
 
 func (backupCommand) Help() string {
-	return "The archive is a tar file with the store as it was at one moment: its file, as small as what is in it, and its folder of documents, without anything that was deleted. Where it is extracted is a store that can be used in the place of this one, with the master key of this one, OLD.key: tar -xf FILE -C FOLDER, and then --store bolt:FOLDER/innsigli.db --master-key-file OLD.key. It works while a server runs, and does not hold up its requests. Secrets in it are sealed: keep a copy of the master key, too, at another place. A database is copied with pg_dump.\n\nExample: innsigli backup --store bolt:innsigli.db -o innsigli-2026-06-17.tar"
+	return "The archive is a tar file with a consistent copy of the store: its compacted file and its folder of documents, without deleted data. To use it in place of the store, extract it with tar -xf FILE -C FOLDER, and start the server with --store bolt:FOLDER/innsigli.db --master-key-file OLD.key, where OLD.key is the master key of the original store. The command works while a server runs, and does not delay its requests. Secrets in the archive are encrypted: keep a copy of the master key too, at another place. Back up a database with pg_dump.\n\nExample: innsigli backup --store bolt:innsigli.db -o innsigli-2026-06-17.tar"
 }
 
 func (c backupCommand) Run(ctx context.Context, s streams) error {
@@ -172,15 +172,15 @@ func (c backupCommand) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	if store.InPostgres() {
-		return fmt.Errorf("%w: a database is copied with pg_dump, such as: pg_dump --format=custom --file=%s innsigli", errUsage, c.Out)
+		return fmt.Errorf("%w: --store must be of the form bolt:PATH; back up a database with pg_dump, such as: pg_dump --format=custom --file=%s innsigli", errUsage, c.Out)
 	}
 	if _, err := os.Lstat(c.Out); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s is there already, and is not overwritten", c.Out)
+		return fmt.Errorf("%s already exists, and is not overwritten", c.Out)
 	}
 	return c.operate(ctx, func(o operator.Operator) error { return c.copy(ctx, s, o) })
 }
 
-// copy writes the archive under another name, and gives it its own when it is whole.
+// copy writes the archive to a temporary file, and renames it when it is complete.
 func (c backupCommand) copy(ctx context.Context, s streams, o operator.Operator) error {
 	temporary := fmt.Sprintf("%s.%s.tmp", c.Out, rand.Text())
 	defer os.Remove(temporary)
@@ -191,7 +191,7 @@ func (c backupCommand) copy(ctx context.Context, s streams, o operator.Operator)
 	if err != nil {
 		return fmt.Errorf("copying the store to %s: %w", c.Out, err)
 	}
-	fmt.Fprintf(s.stderr, "Wrote %s (%d bytes). Keep the master key, too, at another place.\n", c.Out, size)
+	fmt.Fprintf(s.stderr, "Wrote %s (%d bytes). Keep a copy of the master key too, at another place.\n", c.Out, size)
 	return nil
 }
 
@@ -200,20 +200,21 @@ func (c backupCommand) write(ctx context.Context, s streams, o operator.Operator
 	if err != nil {
 		return 0, err
 	}
-	shown := newProgress(s.stderr, "bytes")
-	err = o.Backup(ctx, writing{ctx, file, func(n int) { size += int64(n); shown.show(size) }})
-	shown.end()
+	line := newProgress(s.stderr, "bytes")
+	err = o.Backup(ctx, progressWriter{ctx, file, func(n int) { size += int64(n); line.show(size) }})
+	line.end()
 	return size, errors.Join(err, file.Sync(), file.Close())
 }
 
-// writing tells how much is written, and ends with its context.
-type writing struct {
+// progressWriter reports how much is written, and fails when its context has ended.
+type progressWriter struct {
 	ctx context.Context
 	io.Writer
 	wrote func(n int)
 }
 
-func (w writing) Write(p []byte) (int, error) {
+// Write implements [io.Writer].
+func (w progressWriter) Write(p []byte) (int, error) {
 	if err := w.ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -223,11 +224,10 @@ func (w writing) Write(p []byte) (int, error) {
 }
 
 type migrateCommand struct {
-	Store string `required:"" placeholder:"STORE" help:"Where everything is kept: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE."`
+	Store string `required:"" placeholder:"STORE" help:"Where all data is stored: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE."`
 }
 
-// grants are what a server whose role is SERVER needs, for these tables and for those that a
-// later version adds.
+// grants are the privileges that the role SERVER of a server needs, for the present tables and for those of later versions.
 const grants = `GRANT USAGE ON SCHEMA public TO SERVER;
 
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO SERVER;
@@ -239,7 +239,7 @@ ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT, INSERT, UPDATE, DELETE O
 ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT USAGE ON SEQUENCES TO SERVER;`
 
 func (migrateCommand) Help() string {
-	return "Servers do it when they start; other commands refuse a store of another version and change nothing of it. On a store of the form bolt:PATH, stop its server first, and keep a copy: the version before cannot use the store afterwards. On a database, servers of the version before go on meanwhile. There it is a command for those whose role may not make tables: run it once for each new version, as a role that may. A role that does not own the tables is given what it needs by the one that migrates, once:\n\n" + grants + "\n\nExample: innsigli migrate --store postgres://owner@db.example/innsigli"
+	return "A server migrates its store when it starts; other commands refuse a store with another schema and do not change it. On a store of the form bolt:PATH, stop the server first and keep a copy: the earlier version cannot use the store afterwards. On a database, servers of the previous version keep running. The command is needed if the database role of the servers may not create tables: run it once for each new version, as a role that may. That role then grants the role of the servers what it needs, once:\n\n" + grants + "\n\nExample: innsigli migrate --store postgres://owner@db.example/innsigli"
 }
 
 func (c migrateCommand) Run(ctx context.Context, s streams) error {

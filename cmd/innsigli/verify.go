@@ -26,20 +26,20 @@ import (
 
 type verifyCommand struct {
 	Files          []string        `arg:"" optional:"" name:"file" help:"PDF or XML files."`
-	Trust          string          `placeholder:"ROOTS.pem" help:"Root certificates that signers and timestamp authorities have to lead to. Without them no certificate is trusted."`
-	TimestampTrust string          `placeholder:"ROOTS.pem" help:"Root certificates that timestamp authorities have to lead to (default: those of --trust, which are for signers alone otherwise)."`
-	At             time.Time       `placeholder:"TIME" help:"Judge as of this time, such as 2026-06-17T12:00:00Z (default now)."`
-	Online         bool            `help:"Ask for revocation data and certificates that a file lacks, at addresses in certificates that lead to --trust; without it nothing is fetched."`
-	AllowPrivate   bool            `name:"insecure-allow-private-addresses" help:"With --online: call addresses in certificates that are not public, for local trials."`
+	Trust          string          `placeholder:"ROOTS.pem" help:"Root certificates of the signers and timestamp authorities. Without it no certificate is trusted."`
+	TimestampTrust string          `placeholder:"ROOTS.pem" help:"Root certificates of timestamp authorities (default: those of --trust). With it, --trust is only for signers."`
+	At             time.Time       `placeholder:"TIME" help:"Verify as of this time, such as 2026-06-17T12:00:00Z (default: now)."`
+	Online         bool            `help:"Fetch revocation data and certificates that a file lacks, from URLs in certificates that lead to --trust. Without this flag nothing is fetched."`
+	AllowPrivate   bool            `name:"insecure-allow-private-addresses" help:"With --online: also call URLs in certificates that lead to private addresses, for local trials."`
 	Language       report.Language `default:"en" enum:"en,is" placeholder:"LANGUAGE" help:"Language of the report: en or is (default ${default})."`
-	JSON           bool            `help:"Print one JSON object a line for each file, which --schema describes."`
-	Schema         bool            `help:"Print the JSON Schema of what --json prints, and nothing else."`
-	Revisions      string          `placeholder:"DIR" help:"Draw each page of each PDF as it was signed, to DIR/FILE-signatureN-pageM.png; 200 pages at most."`
+	JSON           bool            `help:"Print one JSON object a line for each file; --schema prints its schema."`
+	Schema         bool            `help:"Print only the JSON Schema of the output of --json."`
+	Revisions      string          `placeholder:"DIR" help:"Draw each page of each PDF as each signer signed it, to DIR/FILE-signatureN-pageM.png; at most 200 pages."`
 	rendererFlag
 }
 
 func (verifyCommand) Help() string {
-	return "A file passes when it has signatures, each is intact and leads to a trusted root, nothing was changed afterwards that it does not permit, and the last covers all of the file or only validation data and document timestamps follow. Where a file has no revocation data and --online is not given, as with the levels B and T, it is not known whether a certificate was revoked: the file passes all the same, and the report says so.\n\nExit status 0: every file passes. 1: one does not. --json says of each whether it \"passed\", and of each signature whether it is \"extended\" by validation data alone, and the \"changes\" that followed. Signatures of XML stand in the document and not behind it: one of them has to cover all of it, and their \"coveredBytes\" are always 0, and \"extended\" is false.\n\nNothing is fetched unless --online says so, and then below --trust alone.\n\nA picture of --revisions shows what the signer's revision shows, however the file looks by now. Nothing is drawn for a signature that is not intact or leaves out a part of its revision: what it signed is not known.\n\nExample: innsigli verify signed.pdf --trust sandbox-root.pem\n\nExample: innsigli verify contract.pdf --trust roots.pem --online --language is --revisions pictures"
+	return "A file passes if it has signatures; if each is intact and its certificate leads to a trusted root; if all later changes are permitted; and if the last signature covers the whole file, or only validation data and document timestamps follow it. Without revocation data in the file (levels B and T) and without --online it is unknown whether a certificate was revoked: the file still passes, and the report says so.\n\nThe exit status is 0 if every file passes, and else 1. In the output of --json, \"passed\" is the result of a file. For each signature, \"extended\" is true if only validation data follows it, and \"changes\" lists the changes that followed. One signature in an XML file must cover all of it; \"coveredBytes\" is always 0 there, and \"extended\" false.\n\nNothing is fetched without --online, and with it only from URLs in certificates that lead to --trust.\n\nThe pictures of --revisions show the pages as they were when the signer signed them. No picture is drawn for a signature that is not intact or does not cover its whole revision, since it is unknown what it signed.\n\nExample: innsigli verify signed.pdf --trust sandbox-root.pem\n\nExample: innsigli verify contract.pdf --trust roots.pem --online --language is --revisions pictures"
 }
 
 func (c verifyCommand) Run(ctx context.Context, s streams) (err error) {
@@ -48,7 +48,7 @@ func (c verifyCommand) Run(ctx context.Context, s streams) (err error) {
 		return err
 	}
 	if len(c.Files) == 0 {
-		return fmt.Errorf("%w: name at least one file to verify", errUsage)
+		return fmt.Errorf("%w: FILE is missing", errUsage)
 	}
 	v, err := c.verifier(s)
 	if err != nil {
@@ -82,14 +82,14 @@ func printReport(w io.Writer, d report.Document, asJSON bool, l report.Language)
 	return d.Text(w, l)
 }
 
-// verifier judges files, and has their revisions drawn.
+// verifier verifies files, and draws their revisions.
 type verifier struct {
 	roots      *x509.CertPool
 	timestamps *x509.CertPool // roots of timestamp authorities; nil: roots
 	at         time.Time      // zero: now
 	revocation ades.Revocation
 	issuers    ades.Issuers
-	pictures   *revisionPictures // nil: none
+	pictures   *revisionPictures // nil: no pictures are drawn
 }
 
 func (c verifyCommand) verifier(s streams) (*verifier, error) {
@@ -103,7 +103,7 @@ func (c verifyCommand) verifier(s streams) (*verifier, error) {
 	}
 	v := &verifier{roots: roots, timestamps: timestamps, at: c.At}
 	if c.Online && roots == nil {
-		s.say("--online asks nobody without --trust: addresses are called in certificates that lead to it")
+		s.say("--online has no effect without --trust: only URLs in certificates that lead to it are called")
 	} else if c.Online {
 		client := addressClient(c.AllowPrivate)
 		v.revocation, v.issuers = &online.Revocation{Client: client}, &online.Issuers{Client: client}
@@ -121,15 +121,15 @@ func (v *verifier) close(err error) error {
 	return errors.Join(err, v.pictures.close())
 }
 
-// verify is the report on a file, also on one that cannot be read. The error is that of drawing it, or the
-// end of ctx.
+// verify returns the report on a file, also if the file cannot be read. It returns an error if pictures cannot be
+// written, or if ctx has ended.
 func (v *verifier) verify(ctx context.Context, path string) (report.Document, error) {
 	file, err := openDocument(path)
 	if err != nil {
 		return report.Unreadable(path, err), nil
 	}
 	defer file.Close()
-	kind, judged, err := v.judge(ctx, file)
+	kind, verified, err := v.report(ctx, file)
 	if ctx.Err() != nil {
 		return report.Document{}, ctx.Err()
 	}
@@ -137,14 +137,14 @@ func (v *verifier) verify(ctx context.Context, path string) (report.Document, er
 		return report.Unreadable(path, err), nil
 	}
 	if v.pictures != nil {
-		err = v.pictures.draw(ctx, file, kind, judged)
+		err = v.pictures.draw(ctx, file, kind, verified)
 	}
-	return report.New(path, judged), err
+	return report.New(path, verified), err
 }
 
 var errNotRegular = errors.New("not a regular file")
 
-// openDocument refuses what is no regular file before it is opened: opening a named pipe waits for who writes to it.
+// openDocument opens a regular file. It does not open other files, since opening a named pipe waits for a writer.
 func openDocument(path string) (*os.File, error) {
 	stat, err := os.Stat(path)
 	if err != nil {
@@ -156,7 +156,8 @@ func openDocument(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-func (v *verifier) judge(ctx context.Context, file *os.File) (format, *ades.Report, error) {
+// report verifies the signatures of a file.
+func (v *verifier) report(ctx context.Context, file *os.File) (format, *ades.Report, error) {
 	stat, err := file.Stat()
 	if err != nil {
 		return 0, nil, err
@@ -165,35 +166,33 @@ func (v *verifier) judge(ctx context.Context, file *os.File) (format, *ades.Repo
 	if err != nil {
 		return 0, nil, err
 	}
-	var judged *ades.Report
+	options := ades.VerifyOptions{Time: v.at, Roots: v.roots, TimestampRoots: v.timestamps, Revocation: v.revocation, Issuers: v.issuers}
 	if kind == formatXML {
-		judged, err = xades.Verify(ctx, xades.Document{ReaderAt: file, Size: stat.Size()},
-			ades.VerifyOptions{Time: v.at, Roots: v.roots, TimestampRoots: v.timestamps, Revocation: v.revocation, Issuers: v.issuers})
-	} else {
-		judged, err = pades.Verify(ctx, pades.Document{ReaderAt: file, Size: stat.Size()},
-			ades.VerifyOptions{Time: v.at, Roots: v.roots, TimestampRoots: v.timestamps, Revocation: v.revocation, Issuers: v.issuers})
+		verified, err := xades.Verify(ctx, xades.Document{ReaderAt: file, Size: stat.Size()}, options)
+		return kind, verified, err
 	}
-	return kind, judged, err
+	verified, err := pades.Verify(ctx, pades.Document{ReaderAt: file, Size: stat.Size()}, options)
+	return kind, verified, err
 }
 
-// Bounds of what --revisions draws.
+// Limits of the pictures of --revisions.
 const (
-	mostPictures     = 200 // of all files together
-	pictureSide      = 1200
-	pictureTakesMost = 10 * time.Second
+	maxPictures    = 200  // of all files together
+	pictureSide    = 1200 // pixels of the longer side
+	pictureTimeout = 10 * time.Second
 )
 
-// revisionPictures draws documents as their signers had them: up to the end of what is covered.
+// revisionPictures draws the revision of a document that each signature covers.
 type revisionPictures struct {
 	folder   string
 	renderer *pdfium.Renderer
 	warm     bool
 	streams  streams
 	shown    *progress
-	names    map[string]int // how many files of a name there were
+	names    map[string]int // number of files with each name
 	most     int
-	drawn    int // pages, or tried to
-	left     int // that were too many
+	drawn    int // pages that were drawn or failed
+	omitted  int // pages beyond most
 }
 
 func newRevisionPictures(folder string, renderer *pdfium.Renderer, s streams) (*revisionPictures, error) {
@@ -202,30 +201,31 @@ func newRevisionPictures(folder string, renderer *pdfium.Renderer, s streams) (*
 	}
 	return &revisionPictures{
 		folder: folder, renderer: renderer, streams: s, shown: newProgress(s.stderr, "pages drawn"), names: make(map[string]int),
-		most: mostPictures,
+		most: maxPictures,
 	}, nil
 }
 
 func (p *revisionPictures) close() error {
-	if p.left > 0 {
-		p.streams.say(fmt.Sprintf("%d pages are not drawn: %d are the most that --revisions draws", p.left, p.most))
+	if p.omitted > 0 {
+		p.streams.say(fmt.Sprintf("pages that were not drawn: %d (--revisions draws at most %d)", p.omitted, p.most))
 	}
 	return p.renderer.Close()
 }
 
-// draw draws what each signature of a file covers. What cannot be drawn is said; the error is of writing.
-func (p *revisionPictures) draw(ctx context.Context, file *os.File, kind format, judged *ades.Report) error {
+// draw draws the revision that each signature of a file covers. It prints what cannot be drawn, and returns an error if
+// a picture cannot be written.
+func (p *revisionPictures) draw(ctx context.Context, file *os.File, kind format, verified *ades.Report) error {
 	if kind == formatXML {
 		p.streams.say(file.Name() + " is XML, which has no pages to draw")
 		return nil
 	}
 	defer p.shown.end()
 	name := p.name(file.Name())
-	for i := range judged.Signatures {
+	for i := range verified.Signatures {
 		prefix := fmt.Sprintf("%s-signature%d", name, i+1)
-		s := &judged.Signatures[i]
+		s := &verified.Signatures[i]
 		if !s.Intact || s.Coverage == ades.Partial || s.CoveredBytes == 0 {
-			p.say(file.Name(), i+1, "covers nothing that could be drawn: it is not intact, or leaves out a part of its revision")
+			p.say(file.Name(), i+1, "is not drawn: it is not intact, or does not cover its whole revision")
 			continue
 		}
 		if err := p.revision(ctx, io.NewSectionReader(file, 0, s.CoveredBytes), prefix, func(text string) { p.say(file.Name(), i+1, text) }); err != nil {
@@ -240,7 +240,7 @@ func (p *revisionPictures) say(file string, signature int, text string) {
 	p.streams.say(fmt.Sprintf("%s: signature %d %s", file, signature, text))
 }
 
-// name is that of a file without its extension, and another for each file.
+// name returns the name of a file without its extension, with a number if another file had it.
 func (p *revisionPictures) name(path string) string {
 	base := filepath.Base(path)
 	base = strings.TrimSuffix(base, filepath.Ext(base))
@@ -254,10 +254,10 @@ func (p *revisionPictures) name(path string) string {
 func (p *revisionPictures) revision(ctx context.Context, document *io.SectionReader, prefix string, say func(string)) error {
 	sizes, pages, err := stamp.Sizes(document, document.Size(), p.most-p.drawn)
 	if err != nil {
-		say("covers what cannot be drawn: " + err.Error())
+		say("cannot be drawn: " + err.Error())
 		return nil
 	}
-	p.left += pages - len(sizes)
+	p.omitted += pages - len(sizes)
 	for i, size := range sizes {
 		p.drawn++
 		picture, err := p.page(ctx, document, i+1, size)
@@ -265,7 +265,7 @@ func (p *revisionPictures) revision(ctx context.Context, document *io.SectionRea
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			say(fmt.Sprintf("covers page %d, which cannot be drawn: %v", i+1, err))
+			say(fmt.Sprintf("covers page %d, which could not be drawn: %v", i+1, err))
 			continue
 		}
 		path := filepath.Join(p.folder, fmt.Sprintf("%s-page%d.png", prefix, i+1))
@@ -277,7 +277,7 @@ func (p *revisionPictures) revision(ctx context.Context, document *io.SectionRea
 	return nil
 }
 
-// page is the picture of a page, as PNG.
+// page returns the picture of a page, as PNG.
 func (p *revisionPictures) page(ctx context.Context, document *io.SectionReader, number int, size stamp.Size) ([]byte, error) {
 	if !p.warm {
 		if err := p.renderer.WarmNotify(ctx, p.streams.say); err != nil {
@@ -286,7 +286,7 @@ func (p *revisionPictures) page(ctx context.Context, document *io.SectionReader,
 		p.warm = true
 	}
 	width, height := pictureSides(size)
-	drawn, err := p.renderer.Within(pictureTakesMost).Render(ctx, document, document.Size(), number, width, height)
+	drawn, err := p.renderer.Within(pictureTimeout).Render(ctx, document, document.Size(), number, width, height)
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +295,7 @@ func (p *revisionPictures) page(ctx context.Context, document *io.SectionReader,
 	return out.Bytes(), err
 }
 
-// pictureSides are those of a page's picture; 0 of a page whose size is not known, which nobody draws.
+// pictureSides returns the size of a page's picture in pixels; 0 for a page of unknown size, which is not drawn.
 func pictureSides(size stamp.Size) (width, height int) {
 	long := max(size.Width, size.Height)
 	if !(long > 0) || math.IsInf(long, 0) {

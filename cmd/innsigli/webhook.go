@@ -24,13 +24,13 @@ import (
 )
 
 type webhookCommand struct {
-	Verify  webhookVerifyCommand  `cmd:"" help:"Check a delivery read from stdin."`
+	Verify  webhookVerifyCommand  `cmd:"" help:"Verify a delivery that is read from stdin."`
 	List    webhookListCommand    `cmd:"" help:"List the subscriptions of an account."`
-	Log     webhookLogCommand     `cmd:"" help:"The requests that were made to a subscription's endpoint."`
-	Dropped webhookDroppedCommand `cmd:"" help:"List the events that were given up for a subscription."`
-	Resend  webhookResendCommand  `cmd:"" help:"Send events again that were given up."`
+	Log     webhookLogCommand     `cmd:"" help:"List the requests that were sent to the endpoint of a subscription."`
+	Dropped webhookDroppedCommand `cmd:"" help:"List the events of a subscription whose delivery was given up."`
+	Resend  webhookResendCommand  `cmd:"" help:"Send events again whose delivery was given up."`
 	Keys    webhookKeysCommand    `cmd:"" help:"List the keys that sign requests."`
-	Rotate  webhookRotateCommand  `cmd:"" name:"rotate-key" help:"Make a new key that signs requests."`
+	Rotate  webhookRotateCommand  `cmd:"" name:"rotate-key" help:"Create a new key that signs requests."`
 }
 
 type webhookListCommand struct {
@@ -39,7 +39,7 @@ type webhookListCommand struct {
 }
 
 func (webhookListCommand) Help() string {
-	return "STATE is active, failing (active, with pings that fail since then), inactive, or why it is not active any more. " + worksWhileServing + "\n\nExample: innsigli webhook list 0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11"
+	return "STATE is active, failing (active, but pings fail), inactive, or the reason why the subscription was deactivated; SINCE is when it entered this state. " + worksWhileServing + "\n\nExample: innsigli webhook list 0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11"
 }
 
 func (c webhookListCommand) Run(ctx context.Context, s streams) error {
@@ -55,7 +55,7 @@ func (c webhookListCommand) Run(ctx context.Context, s streams) error {
 	})
 }
 
-// stateOf is what a subscription is, and since when.
+// stateOf returns the state of a subscription, and since when it has it.
 func stateOf(w delivery.Subscription) (state string, since time.Time) {
 	switch {
 	case w.Active && !w.FailingSince.IsZero():
@@ -71,20 +71,20 @@ func stateOf(w delivery.Subscription) (state string, since time.Time) {
 type webhookLogCommand struct {
 	storeFlag
 	Subscription string `arg:"" help:"ID of the subscription."`
-	Limit        int    `default:"100" placeholder:"N" help:"How many attempts, the latest of all (default ${default})."`
+	Limit        int    `default:"100" placeholder:"N" help:"Number of attempts, the latest ones (default ${default})."`
 	JSON         bool   `help:"Print one JSON object a line."`
 }
 
 func (webhookLogCommand) Help() string {
-	return "Requests that were made, the latest last: deliveries, hourly pings, security checks (which are right to get 401), and the pings of activations and tests. NEXT is when an attempt is made again. They are kept for 14 days, or what [retention] says. " + worksWhileServing + "\n\nExample: innsigli webhook log 3f0c4a52-58f3-4e0b-8a53-6c1f3f1d7c55"
+	return "Lists the requests, the latest last: deliveries, hourly pings, security checks (for which 401 is the right answer), and the pings of activations and tests. NEXT is when the next attempt begins. Attempts are stored for 14 days, or the time that [retention] sets. " + worksWhileServing + "\n\nExample: innsigli webhook log 3f0c4a52-58f3-4e0b-8a53-6c1f3f1d7c55"
 }
 
-// mostAttempts keeps a log in memory.
-const mostAttempts = 100_000
+// maxAttempts is the most attempts of a log, which is read into memory.
+const maxAttempts = 100_000
 
 func (c webhookLogCommand) Run(ctx context.Context, s streams) error {
-	if c.Limit < 1 || c.Limit > mostAttempts {
-		return fmt.Errorf("%w: --limit is not between 1 and %d", errUsage, mostAttempts)
+	if c.Limit < 1 || c.Limit > maxAttempts {
+		return fmt.Errorf("%w: --limit must be between 1 and %d", errUsage, maxAttempts)
 	}
 	return c.operate(ctx, func(o operator.Operator) error {
 		list, err := o.Attempts(ctx, c.Subscription, c.Limit)
@@ -108,7 +108,7 @@ func attemptRow(a delivery.Attempt) string {
 		timeText(a.At), a.Purpose, number, status, a.Duration.Round(time.Millisecond), next, a.Event, a.Type, a.Detail)
 }
 
-// attemptLine is an attempt in JSON. Where there is none of a value it is null.
+// attemptLine is an attempt in JSON. A missing value is null.
 type attemptLine struct {
 	Time       time.Time         `json:"time"`
 	Purpose    delivery.Purpose  `json:"purpose"`
@@ -142,7 +142,7 @@ type webhookDroppedCommand struct {
 }
 
 func (webhookDroppedCommand) Help() string {
-	return "An event is given up when eight attempts have failed, which takes 33 hours. " + worksWhileServing + "\n\nExample: innsigli webhook dropped 3f0c4a52-58f3-4e0b-8a53-6c1f3f1d7c55"
+	return "The delivery of an event is given up when eight attempts have failed, which takes 33 hours. " + worksWhileServing + "\n\nExample: innsigli webhook dropped 3f0c4a52-58f3-4e0b-8a53-6c1f3f1d7c55"
 }
 
 func (c webhookDroppedCommand) Run(ctx context.Context, s streams) error {
@@ -161,16 +161,16 @@ type webhookResendCommand struct {
 	storeFlag
 	Subscription string   `arg:"" help:"ID of the subscription."`
 	Events       []string `arg:"" optional:"" name:"event" help:"IDs of events."`
-	All          bool     `help:"All events that were given up."`
+	All          bool     `help:"All events whose delivery was given up."`
 }
 
 func (webhookResendCommand) Help() string {
-	return "The events are sent from the first attempt on, under the same webhook-id, which \"innsigli webhook dropped\" lists. The subscription has to be active. " + worksWhileServing + "\n\nExample: innsigli webhook resend 3f0c4a52-58f3-4e0b-8a53-6c1f3f1d7c55 --all"
+	return "\"innsigli webhook dropped\" lists the events. They keep their webhook-id, and get as many attempts as new events. The subscription must be active. " + worksWhileServing + "\n\nExample: innsigli webhook resend 3f0c4a52-58f3-4e0b-8a53-6c1f3f1d7c55 --all"
 }
 
 func (c webhookResendCommand) Run(ctx context.Context, s streams) error {
 	if c.All == (len(c.Events) > 0) {
-		return fmt.Errorf("%w: either the IDs of events or --all", errUsage)
+		return fmt.Errorf("%w: give either IDs of events or --all", errUsage)
 	}
 	return c.operate(ctx, func(o operator.Operator) error {
 		events := c.Events
@@ -184,12 +184,12 @@ func (c webhookResendCommand) Run(ctx context.Context, s streams) error {
 			}
 		}
 		sent, err := sendAgain(ctx, o, c.Subscription, events)
-		_, unsaid := fmt.Fprintf(s.stdout, "events to be sent again: %d\n", sent)
-		return errors.Join(err, unsaid)
+		_, printErr := fmt.Fprintf(s.stdout, "events to be sent again: %d\n", sent)
+		return errors.Join(err, printErr)
 	})
 }
 
-// sendAgain goes on until there is an error, and says how many events went well before.
+// sendAgain sends events again until one fails, and returns how many succeeded.
 func sendAgain(ctx context.Context, o operator.Operator, subscription string, events []string) (sent int, err error) {
 	for _, event := range events {
 		if err := o.SendAgain(ctx, subscription, event); err != nil {
@@ -203,7 +203,7 @@ func sendAgain(ctx context.Context, o operator.Operator, subscription string, ev
 type webhookKeysCommand struct{ storeFlag }
 
 func (webhookKeysCommand) Help() string {
-	return "The keys of v1a, as /.well-known/webhook-key.pub has them. Each of them signs, until its time has come. " + worksWhileServing + "\n\nExample: innsigli webhook keys --store bolt:innsigli.db"
+	return "Lists the v1a keys, as /.well-known/webhook-key.pub does. Each key signs all requests, until SIGNS UNTIL. " + worksWhileServing + "\n\nExample: innsigli webhook keys --store bolt:innsigli.db"
 }
 
 func (c webhookKeysCommand) Run(ctx context.Context, s streams) error {
@@ -227,19 +227,19 @@ func printKeys(ctx context.Context, w io.Writer, o operator.Operator) error {
 type webhookRotateCommand struct {
 	storeFlag
 	config.MasterKeyFlag
-	Overlap config.Span `default:"7d" placeholder:"TIME" help:"How long the keys of before go on signing beside the new one (default ${default})."`
+	Overlap config.Span `default:"7d" placeholder:"TIME" help:"How long the previous keys also sign requests (default ${default})."`
 }
 
 func (webhookRotateCommand) Help() string {
-	return "It makes a new key of v1a. Receivers have to learn it from /.well-known/webhook-key.pub within the overlap. The secrets of v1 belong to subscriptions and stay. A server that runs on a store of the form bolt:PATH seals the new key with its own master key; in any other case the first key of --master-key-file seals it.\n\nExample: innsigli webhook rotate-key --overlap 30d --store postgres://innsigli@db.example/innsigli --master-key-file master.key"
+	return "Creates a new v1a key. Receivers must fetch it from /.well-known/webhook-key.pub within the overlap. The v1 secrets belong to subscriptions and stay as they are. The new key is encrypted with the master key of the server if one runs on a store of the form bolt:PATH, and else with the first key of --master-key-file.\n\nExample: innsigli webhook rotate-key --overlap 30d --store postgres://innsigli@db.example/innsigli --master-key-file master.key"
 }
 
-// maxOverlap is more than anybody needs to fetch a key.
+// maxOverlap is the longest --overlap.
 const maxOverlap = 366 * 24 * time.Hour
 
 func (c webhookRotateCommand) Run(ctx context.Context, s streams) error {
 	if overlap := time.Duration(c.Overlap); overlap < 0 || overlap > maxOverlap {
-		return fmt.Errorf("%w: --overlap is not between 0 and a year", errUsage)
+		return fmt.Errorf("%w: --overlap must be between 0 and a year", errUsage)
 	}
 	store, err := config.ParseStore(c.Store)
 	if err != nil {
@@ -254,13 +254,13 @@ func (c webhookRotateCommand) Run(ctx context.Context, s streams) error {
 }
 
 type webhookVerifyCommand struct {
-	Secret string    `placeholder:"HEX" help:"The secret of the subscription: 64 hexadecimal characters, or whsec_ and Base64."`
-	Key    string    `placeholder:"FILE" help:"File with public keys of the service, as /.well-known/webhook-key.pub answers; or with whpk_ and Base64, or a secret, which other users of this machine then do not see."`
-	At     time.Time `placeholder:"TIME" help:"Judge as of this time, such as 2026-06-17T12:00:00Z (default now)."`
+	Secret string    `placeholder:"HEX" help:"Secret of the subscription: 64 hexadecimal characters, or whsec_ and Base64."`
+	Key    string    `placeholder:"FILE" help:"File with public keys of the service, as /.well-known/webhook-key.pub returns them, or as whpk_ and Base64. It may also have a secret, which other users of the machine then do not see."`
+	At     time.Time `placeholder:"TIME" help:"Verify as of this time, such as 2026-06-17T12:00:00Z (default: now)."`
 }
 
 func (webhookVerifyCommand) Help() string {
-	return "It reads a request from stdin as it was received: the request line, if there, the headers, an empty line, and the body with no byte more or less. A request verifies when one of its signatures does and it was sent at most five minutes before or after the time of --at. Then the exit status is 0, else 1; 2 is for wrong usage.\n\nExample: innsigli webhook verify --key webhook-key.pub --at 2026-06-17T12:00:00Z < request.txt"
+	return "The command reads a request from stdin as it was received: the request line (optional), the headers, an empty line, and the exact bytes of the body. The request verifies if one of its signatures does, and if it was sent at most five minutes before or after --at. The exit status is 0 if it verifies, 1 if not, and 2 for wrong usage.\n\nExample: innsigli webhook verify --key webhook-key.pub --at 2026-06-17T12:00:00Z < request.txt"
 }
 
 func (c webhookVerifyCommand) Run(s streams) error {
@@ -289,7 +289,7 @@ func (c webhookVerifyCommand) Run(s streams) error {
 	return errSilent
 }
 
-// keys are those of the flags.
+// keys returns the keys of the flags.
 func (c webhookVerifyCommand) keys() ([]webhook.Key, error) {
 	var keys []webhook.Key
 	if c.Secret != "" {
@@ -311,12 +311,12 @@ func (c webhookVerifyCommand) keys() ([]webhook.Key, error) {
 		keys = append(keys, more...)
 	}
 	if keys == nil {
-		return nil, fmt.Errorf("%w: --secret or --key is needed", errUsage)
+		return nil, fmt.Errorf("%w: --secret or --key is missing", errUsage)
 	}
 	return keys, nil
 }
 
-// keyFault is why a text is no key, without what names the package.
+// keyFault returns the error of a text that is not a key, without the package name.
 func keyFault(err error) error {
 	var refused *webhook.KeyError
 	switch {
@@ -328,16 +328,16 @@ func keyFault(err error) error {
 	return errors.New(refused.Message)
 }
 
-// verifyDelivery returns the schemes that verify, each once, or why none does.
+// verifyDelivery returns the schemes with a signature that verifies, or an error if there is none.
 func verifyDelivery(at time.Time, header http.Header, body []byte, keys []webhook.Key) (verified []string, refused error) {
 	for _, scheme := range []webhook.Scheme{webhook.V1, webhook.V1a} {
-		var those []webhook.Key
+		var ofScheme []webhook.Key
 		for _, k := range keys {
 			if k.Scheme() == scheme {
-				those = append(those, k)
+				ofScheme = append(ofScheme, k)
 			}
 		}
-		err := webhook.VerifyAt(at, header, body, those...)
+		err := webhook.VerifyAt(at, header, body, ofScheme...)
 		switch {
 		case err == nil:
 			verified = append(verified, string(scheme))
@@ -351,7 +351,7 @@ func verifyDelivery(at time.Time, header http.Header, body []byte, keys []webhoo
 	return nil, refused
 }
 
-// printDelivery prints what the request says, whether or not it verifies.
+// printDelivery prints the event of a request, whether or not the request verifies.
 func printDelivery(w io.Writer, header http.Header, body []byte, verified []string) error {
 	verdict := "none"
 	if verified != nil {
@@ -359,7 +359,7 @@ func printDelivery(w io.Writer, header http.Header, body []byte, verified []stri
 	}
 	rows := [][2]string{{"verified", verdict}, {"id", shown(header.Get(webhook.HeaderID))}}
 	if e, err := webhook.ParseEvent(header, body); err != nil {
-		rows = append(rows, [2]string{"event", "none: the body is not that of an event"})
+		rows = append(rows, [2]string{"event", "none: the body is not an event"})
 	} else {
 		rows = append(rows, [2]string{"type", shown(e.Type)}, [2]string{"time", timeText(e.Timestamp)})
 	}
@@ -375,21 +375,20 @@ func printDelivery(w io.Writer, header http.Header, body []byte, verified []stri
 	return nil
 }
 
-// maxRequest is far more than a delivery has, in bytes.
+// maxRequest is the most bytes of a request that are read. A delivery has far fewer.
 const maxRequest = 8 << 20
 
-// requestLine begins a request (RFC 9112 3), of any version.
+// requestLine matches the request line of any HTTP version (RFC 9112 3).
 var requestLine = regexp.MustCompile(`^[!-~]+ [!-~]+ HTTP/[0-9.]+\r?\n`)
 
-// readRequest reads a request as it was received. The body is what follows the empty line, to
-// the last byte.
+// readRequest reads a request as it was received. The body is all bytes after the empty line.
 func readRequest(r io.Reader) (http.Header, []byte, error) {
 	content, err := io.ReadAll(io.LimitReader(r, maxRequest+1))
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the request: %w", err)
 	}
 	if len(content) > maxRequest {
-		return nil, nil, errors.New("reading the request: it has more than 8 MiB")
+		return nil, nil, errors.New("reading the request: it is longer than 8 MiB")
 	}
 	content = content[len(requestLine.Find(content)):]
 	rest := bufio.NewReader(bytes.NewReader(content))
@@ -404,7 +403,7 @@ func readRequest(r io.Reader) (http.Header, []byte, error) {
 	return http.Header(header), body, err
 }
 
-// sentText is when the request was sent, as far as it says so; empty otherwise.
+// sentText returns when the request was sent, by its webhook-timestamp; empty if it has none.
 func sentText(header http.Header) string {
 	seconds, err := strconv.ParseInt(header.Get(webhook.HeaderTimestamp), 10, 64)
 	if err != nil {
@@ -413,21 +412,21 @@ func sentText(header http.Header) string {
 	return timeText(time.Unix(seconds, 0))
 }
 
-// shown is foreign text on one line, not too long, and without what a terminal obeys.
+// shown returns untrusted text on one line, shortened, and with control characters escaped.
 func shown(text string) string {
 	const most = 256
 	quoted := strconv.Quote(text[:min(len(text), most)])
 	return quoted[1 : len(quoted)-1]
 }
 
-// deliveryAdvice is what usually is behind a refusal; empty when nobody can say.
+// deliveryAdvice returns the usual cause of an error of verification; empty if there is none.
 func deliveryAdvice(refused error, header http.Header, body []byte) string {
 	length := header.Get("Content-Length")
 	switch {
 	case errors.Is(refused, webhook.ErrTooOld), errors.Is(refused, webhook.ErrTooNew):
-		return "--at " + sentText(header) + " judges as of when it was sent"
+		return "--at " + sentText(header) + " verifies it as of the time when it was sent"
 	case errors.Is(refused, webhook.ErrSignature) && length != "" && length != strconv.Itoa(len(body)):
-		return fmt.Sprintf("the body has %d bytes, and Content-Length says %s: a line end more or less counts", len(body), shown(length))
+		return fmt.Sprintf("the body has %d bytes, and Content-Length is %s: check that no line end was added or removed", len(body), shown(length))
 	}
 	return ""
 }

@@ -10,80 +10,82 @@ import (
 	"github.com/innsigli/innsigli/portal"
 )
 
-// declineView asks for the reason, which may be none.
+// declineView is the data of decline.html.
 type declineView struct {
 	Path, File, Sender string
-	Reason             string // as the person wrote it
-	Most               int    // characters
+	Reason             string // as entered; may be empty
+	Max                int    // characters
 	Length             int    // characters of Reason
 	Fault              string // key of what is wrong with the reason
 }
 
-// askDecline asks for the reason. It is a page of its own, so that nobody declines by a slip.
-func (p *Page) askDecline(w http.ResponseWriter, r *http.Request) error {
-	place, person, err := p.decliner(r)
+// confirmDecline shows the form to decline, so that declining takes two steps.
+func (p *Page) confirmDecline(w http.ResponseWriter, r *http.Request) error {
+	view, person, err := p.authorizeDecline(r)
 	switch {
-	case errors.Is(err, errNobody), errors.Is(err, errNothing):
-		return seeOther(w, r, home(r))
+	case errors.Is(err, errNoSession), errors.Is(err, errCannotDecline):
+		return seeOther(w, r, subjectPath(r))
 	case err != nil:
 		return err
 	}
-	return p.showDecline(w, r, &place, person, declineView{})
+	return p.showDecline(w, r, &view, person, declineView{})
 }
 
-// decline declines. Who has declined already, or cannot any more, comes to the page that tells so.
+// decline declines. If the person cannot decline any more, the page of the participant shows why.
 func (p *Page) decline(w http.ResponseWriter, r *http.Request) error {
-	place, person, err := p.decliner(r)
+	view, person, err := p.authorizeDecline(r)
 	switch {
-	case errors.Is(err, errNobody), errors.Is(err, errNothing):
-		return seeOther(w, r, home(r))
+	case errors.Is(err, errNoSession), errors.Is(err, errCannotDecline):
+		return seeOther(w, r, subjectPath(r))
 	case err != nil:
 		return err
 	}
-	if err := readForm(r); err != nil {
+	if err := parseForm(r); err != nil {
 		return err
 	}
-	said := r.PostForm.Get("reason")
-	reason := folded(said)
+	input := r.PostForm.Get("reason")
+	reason := collapseSpaces(input)
 	if fault := reasonFault(reason); fault != "" {
-		said = strings.ToValidUTF8(said, "\uFFFD")
-		return p.showDecline(w, r, &place, person, declineView{Reason: said, Length: utf8.RuneCountInString(reason), Fault: fault})
+		input = strings.ToValidUTF8(input, "\uFFFD")
+		return p.showDecline(w, r, &view, person, declineView{Reason: input, Length: utf8.RuneCountInString(reason), Fault: fault})
 	}
-	err = p.config.Portal.Decline(r.Context(), place.ID, place.Participant.ID, reason)
-	if err != nil && !overtaken(err) {
+	err = p.config.Portal.Decline(r.Context(), view.ID, view.Participant.ID, reason)
+	if err != nil && !superseded(err) {
 		return err
 	}
-	return seeOther(w, r, pathOf(&place))
+	return seeOther(w, r, pathOf(&view))
 }
 
-// errNothing: there is nothing to decline, or not now.
-var errNothing = errors.New("there is nothing to decline")
+// errCannotDecline reports that the participant cannot decline now.
+var errCannotDecline = errors.New("the participant cannot decline now")
 
-// decliner finds the place of a person who may decline. errNobody, errNothing; portal.ErrNotFound.
-func (p *Page) decliner(r *http.Request) (portal.ParticipantView, portal.Person, error) {
-	place, person, err := p.visitor(r)
-	if err == nil && !mayDecline(&place) {
-		err = errNothing
+// authorizeDecline returns a participant who may decline. Errors: errNoSession, errCannotDecline,
+// [portal.ErrNotFound].
+func (p *Page) authorizeDecline(r *http.Request) (portal.ParticipantView, portal.Person, error) {
+	view, person, err := p.authorize(r)
+	if err == nil && !mayDecline(&view) {
+		err = errCannotDecline
 	}
-	return place, person, err
+	return view, person, err
 }
 
-func (p *Page) showDecline(w http.ResponseWriter, r *http.Request, place *portal.ParticipantView, person portal.Person, v declineView) (err error) {
-	v.Path, v.File, v.Most = pathOf(place), plain(place.FileName), portal.MaxReason
-	if v.Sender, err = p.sender(r.Context(), place); err != nil {
+// showDecline shows the form to decline.
+func (p *Page) showDecline(w http.ResponseWriter, r *http.Request, view *portal.ParticipantView, person portal.Person, v declineView) (err error) {
+	v.Path, v.File, v.Max = pathOf(view), displayText(view.FileName), portal.MaxReason
+	if v.Sender, err = p.senderName(r.Context(), view); err != nil {
 		return err
 	}
 	status := http.StatusOK
 	if v.Fault != "" {
 		status = http.StatusUnprocessableEntity
 	}
-	return p.show(w, r, view{status: status, file: "decline.html", title: "decline.title", person: &person, data: v})
+	return p.render(w, r, htmlPage{status: status, file: "decline.html", title: "decline.title", person: &person, data: v})
 }
 
-// folded has one space for each run of white space: people write lines, and a reason is one.
-func folded(text string) string { return strings.Join(strings.Fields(text), " ") }
+// collapseSpaces replaces each run of white space by one space, since a reason is one line.
+func collapseSpaces(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// reasonFault is the key of what is wrong with a reason (spec 1.2).
+// reasonFault returns the key of what is wrong with a reason (spec 1.2), or "".
 func reasonFault(reason string) string {
 	switch {
 	case !utf8.ValidString(reason), strings.ContainsFunc(reason, unicode.IsControl):

@@ -1,7 +1,8 @@
 package page
 
 import (
-	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"mime"
 	"net/http"
 	"strings"
@@ -10,52 +11,44 @@ import (
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
-// The file is the document byte by byte, to be saved under its name, and nothing that a browser would
-// run or show within the page.
+// The download is the document, byte by byte, under its name, and browsers neither run nor frame it. It can be resumed
+// while the document is the same.
 func TestDownload(t *testing.T) {
 	t.Parallel()
 	document := pdftest.Book(contract)
 	s, v := withDocument(t, document, blank{})
-	c, path := s.browser(annas), of(v, 0, "/document")
-	a := c.ask(http.MethodGet, path)
-	if content := bodyOf(t, a); a.StatusCode != http.StatusOK || !bytes.Equal(content, document) {
-		t.Fatalf("%d, %d bytes of %d", a.StatusCode, len(content), len(document))
+	b, path := s.browserOf(annas), of(v, 0, "/document")
+	want := func(what string, a answer, status int, content []byte) {
+		t.Helper()
+		if a.status != status || content != nil && a.body != string(content) {
+			t.Errorf("%s: %d, %d bytes of %d", what, a.status, len(a.body), len(content))
+		}
 	}
+	a := b.get(path)
+	want("GET", a, http.StatusOK, document)
 	for name, want := range map[string]string{
 		"Content-Type": "application/pdf", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store",
 		"Accept-Ranges": "bytes", "Referrer-Policy": "no-referrer",
 	} {
-		if got := a.Header.Get(name); got != want {
+		if got := a.header.Get(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	if policy := a.Header.Values("Content-Security-Policy"); len(policy) != 1 || !strings.Contains(policy[0], "sandbox") {
+	if policy := a.header.Values("Content-Security-Policy"); len(policy) != 1 || !strings.Contains(policy[0], "sandbox") {
 		t.Errorf("%q", policy)
 	}
-	_, parameters, err := mime.ParseMediaType(a.Header.Get("Content-Disposition"))
+	_, parameters, err := mime.ParseMediaType(a.header.Get("Content-Disposition"))
 	if err != nil || parameters["filename"] != v.FileName {
-		t.Errorf("%q: %v, %v", a.Header.Get("Content-Disposition"), parameters, err)
+		t.Errorf("%q: %v, %v", a.header.Get("Content-Disposition"), parameters, err)
 	}
-	part := c.ask(http.MethodGet, path, "Range", "bytes=10-19", "If-Range", a.Header.Get("ETag"))
-	if content := bodyOf(t, part); part.StatusCode != http.StatusPartialContent || !bytes.Equal(content, document[10:20]) {
-		t.Errorf("a part: %d, %q", part.StatusCode, content)
-	}
-	part = c.ask(http.MethodGet, path, "Range", "bytes=10-19", "If-Range", `"1-99"`)
-	if content := bodyOf(t, part); part.StatusCode != http.StatusOK || !bytes.Equal(content, document) {
-		t.Errorf("a part of another revision: %d, %d bytes", part.StatusCode, len(content))
-	}
-	if a := c.ask(http.MethodHead, path); a.StatusCode != http.StatusOK || len(bodyOf(t, a)) != 0 {
-		t.Errorf("HEAD: %d", a.StatusCode)
-	}
-	if a := c.ask(http.MethodGet, path+"?revision=0"); a.StatusCode != http.StatusOK {
-		t.Errorf("this revision: %d", a.StatusCode)
-	}
-	if a := c.ask(http.MethodGet, path+"?revision=1"); a.StatusCode != http.StatusConflict {
-		t.Errorf("another revision: %d", a.StatusCode)
-	}
+	want("a part", b.get(path, "Range", "bytes=10-19", "If-Range", a.header.Get("ETag")), http.StatusPartialContent, document[10:20])
+	want("a part of another revision", b.get(path, "Range", "bytes=10-19", "If-Range", `"1-99"`), http.StatusOK, document)
+	want("HEAD", b.do(http.MethodHead, path, nil), http.StatusOK, []byte{})
+	want("this revision", b.get(path+"?revision=0"), http.StatusOK, document)
+	want("another revision", b.get(path+"?revision=1"), http.StatusConflict, nil)
 }
 
-// Names are what they are in browsers of this century, and harmless in others (RFC 6266 appendix D).
+// The file name is exact in RFC 8187 encoding, and harmless in ASCII for old browsers (RFC 6266 appendix D).
 func TestDisposition(t *testing.T) {
 	t.Parallel()
 	for name, plain := range map[string]string{
@@ -79,6 +72,38 @@ func TestDisposition(t *testing.T) {
 			return !strings.ContainsRune("!#$&+-.^_`|~%", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 		}); i >= 0 {
 			t.Errorf("%s: %q is not allowed (RFC 8187 3.2.1)", got, extended[i])
+		}
+	}
+}
+
+// File sizes are shown in kilobytes, rounded up, or in megabytes, rounded down.
+func TestFileSize(t *testing.T) {
+	t.Parallel()
+	for bytes, want := range map[int64]string{
+		1: "(PDF, 1 kB)", 999: "(PDF, 1 kB)", 1001: "(PDF, 2 kB)", 999_999: "(PDF, 1000 kB)",
+		1_000_000: "(PDF, 1,0 MB)", 1_999_999: "(PDF, 1,9 MB)", 22_460_000: "(PDF, 22,4 MB)",
+	} {
+		size := sizeOf(bytes)
+		if got := words.text("is", size.Key, "n", size.Whole, "tenth", size.Tenth); got != want {
+			t.Errorf("%d: %s, want %s", bytes, got, want)
+		}
+	}
+}
+
+// The page shows the SHA-256 of the file that is downloaded, after each signature.
+func TestPageShowsHash(t *testing.T) {
+	t.Parallel()
+	s := newFixture(t)
+	s.users()
+	v := s.opened()
+	for i, who := range []string{annas, jons, valas} {
+		b := s.browserOf(who)
+		file := b.get(of(v, i, "/document"))
+		sum := sha256.Sum256([]byte(file.body))
+		file.says(t, http.StatusOK)
+		b.get(of(v, i)).contains(t, hex.EncodeToString(sum[:]))
+		if i < 2 {
+			s.signs(v, i, who)
 		}
 	}
 }

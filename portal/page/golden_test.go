@@ -23,7 +23,7 @@ const (
 	goldenForm   = "ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8"
 )
 
-// records are a store in memory.
+// records is a store in memory.
 type records map[string]Record
 
 func (s records) InTx(ctx context.Context, f func(context.Context) error) error { return f(ctx) }
@@ -50,8 +50,8 @@ type goldenRecord struct {
 	Expires time.Time       `json:"expires"`
 }
 
-// note adds the only record to those of the golden file, and removes it from the store.
-func (s records) note(t *testing.T, golden map[string][]byte, name string, err error) {
+// take moves the only record of the store to those of the golden file.
+func (s records) take(t *testing.T, golden map[string][]byte, name string, err error) {
 	t.Helper()
 	if err != nil || len(s) != 1 {
 		t.Fatalf("%s: %d records, %v", name, len(s), err)
@@ -78,81 +78,81 @@ func (s records) put(t *testing.T, encoded []byte) {
 	s[r.Key] = Record{Key: key, Value: r.Value, Expires: r.Expires}
 }
 
-// goldenVisits are a visit of a person and one of a login, with all that there is to remember.
-func goldenVisits(now time.Time) map[string]visit {
+// goldenSessions returns a session of a person and one of a login, with all fields set.
+func goldenSessions(now time.Time) map[string]session {
 	person := &portal.Person{Name: "Jóna Prófdóttir", Kennitala: "0101302989", At: now}
 	state := LoginState{SIM, "https://idp.example/authorize", "0042", 5 * time.Second, now.Add(time.Minute), []byte(`{"id":"1"}`)}
-	there := visit{
-		Person: person, Until: now.Add(longest), To: "/sign/process/signer", Way: SIM, Hint: "5550101", Before: []byte("before"),
-		key: visitKey(goldenCookie), expires: now.Add(idle),
+	there := session{
+		Person: person, EndsBy: now.Add(maxLifetime), Path: "/sign/process/signer", Method: SIM, Hint: "5550101", LoginSession: []byte("before"),
+		key: sessionKey(goldenCookie), expires: now.Add(idleTimeout),
 	}
-	logsIn := visit{Until: now.Add(endTime), Seed: []byte("seed"), After: []byte("after"), key: visitKey(goldenForm), expires: now.Add(endTime)}
+	logsIn := session{EndsBy: now.Add(attemptLifetime), Seed: []byte("seed"), PersonSession: []byte("after"), key: sessionKey(goldenForm), expires: now.Add(attemptLifetime)}
 	logsIn.Login = &attempt{
-		For: target{"token", "process", "signer"}, Way: SIM, Hint: "5550101", Begun: now, State: &state, Next: now.Add(leaseTime), Lease: "lease",
-		Sent: true, Trouble: true, Person: person, Ended: "ended.timeout",
+		Target: target{"token", "process", "signer"}, Method: SIM, Hint: "5550101", Begun: now, State: &state, Next: now.Add(leaseDuration), Lease: "lease",
+		Redirected: true, Trouble: true, Person: person, Ended: "ended.timeout",
 	}
-	return map[string]visit{"visit": there, "login": logsIn}
+	return map[string]session{"visit": there, "login": logsIn}
 }
 
-// goldenCounters are all counters of logins and of a signature.
-func goldenCounters(place *portal.ParticipantView) (all []counter) {
-	for _, way := range []Way{SIM, Browser} {
-		all = append(all, loginCounters("/sign/token", &attempt{Way: way, Hint: "5550101"})...)
+// goldenCounters returns all counters of logins and of a signature.
+func goldenCounters(view *portal.ParticipantView) (all []counter) {
+	for _, way := range []LoginMethod{SIM, Browser} {
+		all = append(all, loginCounters("/sign/token", &attempt{Method: way, Hint: "5550101"})...)
 	}
-	return append(all, signCounters(place, "0101302989", portal.SignRequest{Phone: "5550102"})...)
+	return append(all, signCounters(view, "0101302989", portal.SignRequest{Phone: "5550102"})...)
 }
 
-// Records that version 1 stored are stored under the same keys with the same values, and are read.
+// Records are stored under the same keys with the same values as by version 1, and those of version 1 are read.
 func TestGoldenRecords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Now().UTC() // a bubble begins with the year 2000
 		s := make(records)
 		p := &Page{config: Config{Store: s, Tx: s}}
-		var place portal.ParticipantView
-		place.ID, place.Turns, place.Participant.ID = "process", 3, "signer"
-		visits, counters, times := goldenVisits(now), goldenCounters(&place), []time.Time{now.Add(-time.Minute), now}
+		var view portal.ParticipantView
+		view.ID, view.Turns, view.Participant.ID = "process", 3, "signer"
+		sessions, counters, times := goldenSessions(now), goldenCounters(&view), []time.Time{now.Add(-time.Minute), now}
 		made := make(map[string][]byte)
-		for name, v := range visits {
-			s.note(t, made, name, p.save(t.Context(), v))
+		for name, v := range sessions {
+			s.take(t, made, name, p.saveSession(t.Context(), v))
 		}
 		for _, c := range counters {
-			s.note(t, made, c.kind+" "+c.name, p.noteTimes(t.Context(), c, times, now))
+			s.take(t, made, c.kind+" "+c.name, p.saveTimes(t.Context(), c, times, now))
 		}
-		s.note(t, made, "turn", p.note(t.Context(), beginKey(&place), beginning{"/sign/process/signer"}, resultTime))
+		s.take(t, made, "turn", p.saveOnce(t.Context(), nextTurnKey(&view), onceRecord{"/sign/process/signer"}, onceResultTime))
 
 		for _, encoded := range testenv.SameAsGoldenJSON(t, "testdata/records-1.golden.json", made) {
 			s.put(t, encoded)
 		}
-		for name, want := range visits {
-			got, err := p.load(t.Context(), want.key)
-			if diff := cmp.Diff(want, got, cmp.AllowUnexported(visit{})); diff != "" || err != nil {
+		for name, want := range sessions {
+			got, err := p.loadSession(t.Context(), want.key)
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(session{})); diff != "" || err != nil {
 				t.Errorf("%s: %v, -want +got:\n%s", name, err, diff)
 			}
 		}
 		for _, c := range counters {
-			got, err := p.counted(t.Context(), c, now)
+			got, err := p.loadTimes(t.Context(), c, now)
 			if diff := cmp.Diff(times, got); diff != "" || err != nil {
 				t.Errorf("%s %s: %v, -want +got:\n%s", c.kind, c.name, err, diff)
 			}
 		}
-		if to, first, err := p.claim(t.Context(), beginKey(&place), nil); to != "/sign/process/signer" || first || err != nil {
+		if to, first, err := p.claim(t.Context(), nextTurnKey(&view), nil); to != "/sign/process/signer" || first || err != nil {
 			t.Errorf("turn: %q, %v, %v", to, first, err)
 		}
-		all := visits["visit"]
-		all.Login, all.Seed, all.After = visits["login"].Login, visits["login"].Seed, visits["login"].After
+		all := sessions["visit"]
+		all.Login, all.Seed, all.PersonSession = sessions["login"].Login, sessions["login"].Seed, sessions["login"].PersonSession
 		testenv.Filled(t, all)
 	})
 }
 
-// Cookies that version 1 set are set the same way, and are read. The cookie that a form leads to is
-// found with the seed that is stored for it.
+// Cookies are set as by version 1, and those of version 1 are read. The cookie of a form is derived from the seed that
+// is stored for it.
 func TestGoldenCookies(t *testing.T) {
 	seed := []byte("the seed that is stored for the form")
 	w := httptest.NewRecorder()
 	setCookie(w, goldenCookie)
-	chooses(w, httptest.NewRequest(http.MethodGet, "/sign/token?lang=en", nil))
+	chooseLanguage(w, httptest.NewRequest(http.MethodGet, "/sign/token?lang=en", nil))
 	setCookie(w, "")
-	made := append(w.Header()["Set-Cookie"], hex.EncodeToString(recordKey("form", goldenForm)), cookieFrom(seed, goldenForm))
+	made := append(w.Header()["Set-Cookie"], hex.EncodeToString(recordKey("form", goldenForm)), deriveCookie(seed, goldenForm))
 
 	content := testenv.SameAsGolden(t, "testdata/cookies-1.golden", []byte(strings.Join(made, "\n")+"\n"))
 	lines := strings.Split(string(content), "\n")
@@ -167,8 +167,8 @@ func TestGoldenCookies(t *testing.T) {
 	if cookieOf(r) != goldenCookie || languageOf(r) != "en" {
 		t.Errorf("%q, %q", cookieOf(r), languageOf(r))
 	}
-	p := &Page{config: Config{Store: records{lines[3]: {Value: seed, Expires: time.Now().Add(formTime)}}}}
-	if _, cookie, err := p.sentBefore(t.Context(), goldenForm); cookie != lines[4] || err != nil {
+	p := &Page{config: Config{Store: records{lines[3]: {Value: seed, Expires: time.Now().Add(formWindow)}}}}
+	if _, cookie, err := p.findSubmission(t.Context(), goldenForm); cookie != lines[4] || err != nil {
 		t.Errorf("%q, %v", cookie, err)
 	}
 }

@@ -1,16 +1,17 @@
 package page
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
 	"path"
 	"strings"
+
+	"github.com/innsigli/innsigli/portal"
 )
 
-// headers are those of every answer.
-var headers = map[string]string{
+// securityHeaders are set on every answer.
+var securityHeaders = map[string]string{
 	"Cache-Control":                "no-store",
 	"Content-Security-Policy":      "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
 	"Cross-Origin-Opener-Policy":   "same-origin",
@@ -22,49 +23,51 @@ var headers = map[string]string{
 	"X-Robots-Tag":                 "noindex",
 }
 
-// maxForm is the longest form that is read.
-const maxForm = 16 << 10
+// maxFormSize is the size limit of a form in bytes.
+const maxFormSize = 16 << 10
 
-// onlyTLS has browsers come over TLS alone for a year (RFC 6797).
-const onlyTLS = "max-age=31536000"
+// hstsValue has browsers use TLS only for a year (RFC 6797).
+const hstsValue = "max-age=31536000"
 
-// guard sets the headers, reads no long forms, and has foreign answer what comes from other sites than the
-// one of the base URL, which the server may be called otherwise than by: behind a proxy that sets Host.
-func guard(baseURL string, next, foreign http.Handler) http.Handler {
+// secure sets the security headers, limits the size of forms, and calls deny for state-changing requests from
+// other origins. The origin of the base URL is accepted, since behind a proxy the Host header may have another
+// name.
+func secure(baseURL string, next, deny http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	base, err := url.Parse(baseURL)
 	if err == nil {
-		_ = protection.AddTrustedOrigin(base.Scheme + "://" + base.Host) // what is no origin is not trusted
+		_ = protection.AddTrustedOrigin(base.Scheme + "://" + base.Host) // an invalid origin is not trusted
 	}
 	secure := err == nil && base.Scheme == "https"
-	protection.SetDenyHandler(foreign)
+	protection.SetDenyHandler(deny)
 	protected := protection.Handler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if secure {
-			w.Header().Set("Strict-Transport-Security", onlyTLS)
+			w.Header().Set("Strict-Transport-Security", hstsValue)
 		}
-		for name, value := range headers {
+		for name, value := range securityHeaders {
 			w.Header().Set(name, value)
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		r.Body = http.MaxBytesReader(w, r.Body, maxFormSize)
 		protected.ServeHTTP(w, r)
 	})
 }
 
-// serve makes a handler of an action, whose errors are shown.
-func (p *Page) serve(do action) http.Handler {
+// handle returns the handler of an action. It answers requests that choose a language, and shows the action's
+// error.
+func (p *Page) handle(do action) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if chooses(w, r) {
+		if chooseLanguage(w, r) {
 			return
 		}
 		if err := do(w, r); err != nil {
-			p.fail(w, r, err)
+			p.showError(w, r, err)
 		}
 	})
 }
 
-// noPage answers for the paths that are left over: also of pages that are there for another method.
-func noPage(mux *http.ServeMux) action {
+// fallback answers for paths that no other pattern matches, and for paths that exist for other methods only.
+func fallback(mux *http.ServeMux) action {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		var methods []string
 		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
@@ -76,43 +79,68 @@ func noPage(mux *http.ServeMux) action {
 		}
 		switch {
 		case methods == nil:
-			return errNoPage
-		case r.Method == http.MethodGet || r.Method == http.MethodHead: // of what a form was sent to
+			return errPageNotFound
+		case r.Method == http.MethodGet || r.Method == http.MethodHead: // the path of a form's action
 			return seeOther(w, r, path.Dir(r.URL.EscapedPath()))
 		}
-		return wrongMethod{strings.Join(methods, ", ")}
+		return methodNotAllowed{strings.Join(methods, ", ")}
 	}
 }
 
-// onlyGet refuses HEAD where GET changes something: a login that is under way goes on with the pages that are shown
-// of it, and ends with the answer that the browser brings from the provider.
-func onlyGet(http.ResponseWriter, *http.Request) error { return wrongMethod{http.MethodGet} }
+// rejectHead refuses HEAD where GET changes something: showing the progress of a login moves the login on, and
+// the callback from the provider completes it.
+func rejectHead(http.ResponseWriter, *http.Request) error { return methodNotAllowed{http.MethodGet} }
 
-// action answers a request. What it returns is shown as a page of its own; after an answer was begun
-// it returns nil.
+// action answers a request. A returned error is shown as a page. An action that has begun its answer returns
+// nil.
 type action func(w http.ResponseWriter, r *http.Request) error
 
-// readForm reads a form into r.PostForm. errForm, errTooLong.
-func readForm(r *http.Request) error {
+// parseForm reads a form into r.PostForm. Errors: errInvalidForm, errFormTooLarge.
+func parseForm(r *http.Request) error {
 	err := r.ParseForm()
 	var tooLong *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLong):
-		return errTooLong
+		return errFormTooLarge
 	case err != nil:
-		return errForm
+		return errInvalidForm
 	}
 	return nil
 }
 
-// writeNews answers a page's script.
-func writeNews(w http.ResponseWriter, status int, news placeNews) error {
-	content, err := json.Marshal(news)
-	if err != nil {
-		return err
+// Paths of pages that others lead to.
+const (
+	loginPath   = "/sign/login"
+	backPath    = "/sign/back"
+	goodbyePath = "/sign/goodbye"
+)
+
+// linkPath returns the path of an invitation's link.
+func linkPath(token string) string { return "/sign/" + url.PathEscape(token) }
+
+// participantPath returns the path of the page of a participant.
+func participantPath(process, who string) string {
+	return "/sign/" + url.PathEscape(process) + "/" + url.PathEscape(who)
+}
+
+// pathOf returns the path of the page of the view's participant.
+func pathOf(view *portal.ParticipantView) string {
+	return participantPath(view.ID, view.Participant.ID)
+}
+
+// subjectPath returns the page that a request is about: that of a participant, of a link, or the login.
+func subjectPath(r *http.Request) string {
+	if process, who := r.PathValue("process"), r.PathValue("who"); process != "" && who != "" {
+		return participantPath(process, who)
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	w.Write(content) // what fails here, fails for clients that are gone
+	if token := r.PathValue("token"); token != "" {
+		return linkPath(token)
+	}
+	return loginPath
+}
+
+// seeOther redirects the browser to another page of this server.
+func seeOther(w http.ResponseWriter, r *http.Request, path string) error {
+	http.Redirect(w, r, path, http.StatusSeeOther)
 	return nil
 }

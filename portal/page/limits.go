@@ -12,71 +12,75 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// errTooOften: phones are not to ring all the time. It is what every tooOften is.
-var errTooOften = errors.New("begun too often")
+// errRateLimited matches every rateLimitError.
+var errRateLimited = errors.New("too many attempts")
 
-// tooOften says how long nothing may be begun.
-type tooOften struct{ wait time.Duration }
+// rateLimitError reports after which time another attempt may begin.
+type rateLimitError struct{ retryAfter time.Duration }
 
-func (e tooOften) Error() string        { return errTooOften.Error() }
-func (e tooOften) Is(target error) bool { return target == errTooOften }
+func (e rateLimitError) Error() string { return errRateLimited.Error() }
 
-// limit is how often something may be begun.
+func (e rateLimitError) Is(target error) bool { return target == errRateLimited }
+
+// limit is the number of attempts that may begin within a window.
 type limit struct {
 	kind   string
-	most   int
-	within time.Duration
+	max    int
+	window time.Duration
 }
 
-// A phone does not ring all the time, whoever has a link or several. The price is that who has a link can use up the
-// logins of its place: with twenty phones that ring, or twenty numbers that nobody has.
+// Rate limits. A phone does not ring all the time, however many links a caller has. A person with a link can
+// use up the logins of its participant.
 var (
-	ofPerson   = limit{"begun for", 5, 10 * time.Minute} // a kennitala or a phone number
-	ofBoth     = limit{"begun at for", 3, 5 * time.Minute}
-	ofPlace    = limit{"begun at", 10, 5 * time.Minute}
-	inVain     = limit{"begun in vain at", 20, 24 * time.Hour} // what nobody has logged in with
-	ofBrowsers = limit{"sent from", 100, 5 * time.Minute}      // no phone rings, but the store is filled
+	perPerson                  = limit{"begun for", 5, 10 * time.Minute} // of a kennitala or phone number
+	perParticipantAndPerson    = limit{"begun at for", 3, 5 * time.Minute}
+	perParticipant             = limit{"begun at", 10, 5 * time.Minute}
+	perParticipantUnsuccessful = limit{"begun in vain at", 20, 24 * time.Hour} // logins that did not complete
+	perParticipantRedirected   = limit{"sent from", 100, 5 * time.Minute}      // redirects: they ring no phone, but fill the store
 )
 
-// counter counts what has the same name.
+// counter counts attempts under a name.
 type counter struct {
 	limit
 	name string
 }
 
-// loginCounters are those of a login at the place with a path.
-func loginCounters(place string, a *attempt) []counter {
-	if a.Way == Browser {
-		return []counter{{ofBrowsers, place}}
+// loginCounters returns the counters of a login at the page with a path.
+func loginCounters(path string, a *attempt) []counter {
+	if a.Method == Browser {
+		return []counter{{perParticipantRedirected, path}}
 	}
-	whom := loginName(a.Way, a.Hint)
-	return []counter{{ofBoth, place + " " + whom}, {ofPlace, place}, {inVain, place}, {ofPerson, whom}}
+	subject := loginSubject(a.Method, a.Hint)
+	return []counter{{perParticipantAndPerson, path + " " + subject}, {perParticipant, path}, {perParticipantUnsuccessful, path}, {perPerson, subject}}
 }
 
-func loginName(way Way, hint string) string { return "login " + string(way) + " " + hint }
+// loginSubject names the person of a login.
+func loginSubject(method LoginMethod, hint string) string {
+	return "login " + string(method) + " " + hint
+}
 
-// signCounters are those of a signature. A phone that rings by its number rings as it does for a login.
-func signCounters(place *portal.ParticipantView, kennitala string, a portal.SignRequest) []counter {
-	all := []counter{{ofBoth, "sign " + pathOf(place)}, {ofPerson, "sign " + kennitala}}
+// signCounters returns the counters of a signature. A phone number counts together with logins by that number.
+func signCounters(view *portal.ParticipantView, kennitala string, a portal.SignRequest) []counter {
+	all := []counter{{perParticipantAndPerson, "sign " + pathOf(view)}, {perPerson, "sign " + kennitala}}
 	if a.Phone != "" {
-		all = append(all, counter{ofPerson, loginName(SIM, a.Phone)})
+		all = append(all, counter{perPerson, loginSubject(SIM, a.Phone)})
 	}
 	return all
 }
 
-// count says whether something may be begun at a time, and counts it. It joins the transaction, so that
-// what is counted is begun. errTooOften.
-func (p *Page) count(ctx context.Context, at time.Time, counters []counter) error {
+// countAttempt counts an attempt that begins at a time, or returns errRateLimited. It joins the transaction, so
+// that an attempt is counted exactly when it is stored.
+func (p *Page) countAttempt(ctx context.Context, at time.Time, counters []counter) error {
 	return storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
 		for _, c := range counters {
-			times, err := p.counted(ctx, c, at)
+			times, err := p.loadTimes(ctx, c, at)
 			if err != nil {
 				return err
 			}
-			if len(times) >= c.most {
-				return tooOften{times[len(times)-c.most].Add(c.within).Sub(at)}
+			if len(times) >= c.max {
+				return rateLimitError{times[len(times)-c.max].Add(c.window).Sub(at)}
 			}
-			if err := p.noteTimes(ctx, c, append(times, at), at); err != nil {
+			if err := p.saveTimes(ctx, c, append(times, at), at); err != nil {
 				return err
 			}
 		}
@@ -84,17 +88,17 @@ func (p *Page) count(ctx context.Context, at time.Time, counters []counter) erro
 	})
 }
 
-// takeBack has what was begun at a time not count. It joins the transaction.
-func (p *Page) takeBack(ctx context.Context, at time.Time, counters ...counter) error {
+// uncount removes an attempt that began at a time from counters. It joins the transaction.
+func (p *Page) uncount(ctx context.Context, at time.Time, counters ...counter) error {
 	return storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
 		now := p.now(ctx)
 		for _, c := range counters {
-			times, err := p.counted(ctx, c, now)
+			times, err := p.loadTimes(ctx, c, now)
 			if err != nil {
 				return err
 			}
 			if i := slices.IndexFunc(times, at.Equal); i >= 0 {
-				if err := p.noteTimes(ctx, c, slices.Delete(times, i, i+1), now); err != nil {
+				if err := p.saveTimes(ctx, c, slices.Delete(times, i, i+1), now); err != nil {
 					return err
 				}
 			}
@@ -103,32 +107,33 @@ func (p *Page) takeBack(ctx context.Context, at time.Time, counters ...counter) 
 	})
 }
 
-// takeBackSoon is takeBack for what has come to nothing, whether the store is there or not.
-func (p *Page) takeBackSoon(ctx context.Context, at time.Time, counters []counter) {
-	if err := p.takeBack(ctx, at, counters...); err != nil {
-		p.tell(ctx, err)
+// tryUncount uncounts an attempt that failed through an outage, and reports an error of the store.
+func (p *Page) tryUncount(ctx context.Context, at time.Time, counters []counter) {
+	if err := p.uncount(ctx, at, counters...); err != nil {
+		p.report(ctx, err)
 	}
 }
 
-// counted is when what a counter counts was begun, as far as it still counts.
-func (p *Page) counted(ctx context.Context, c counter, now time.Time) (times []time.Time, err error) {
+// loadTimes returns the times of the attempts within the counter's window.
+func (p *Page) loadTimes(ctx context.Context, c counter, now time.Time) (times []time.Time, err error) {
 	record, err := p.config.Store.Record(ctx, recordKey(c.kind, c.name))
 	if err == nil {
 		err = json.Unmarshal(record.Value, &times)
 	}
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
-		return nil, fmt.Errorf("page: reading how often something was begun: %w", err)
+		return nil, fmt.Errorf("page: reading the times of attempts: %w", err)
 	}
-	return slices.DeleteFunc(times, func(t time.Time) bool { return !t.Add(c.within).After(now) }), nil
+	return slices.DeleteFunc(times, func(t time.Time) bool { return !t.Add(c.window).After(now) }), nil
 }
 
-func (p *Page) noteTimes(ctx context.Context, c counter, times []time.Time, now time.Time) error {
+// saveTimes stores the times of attempts.
+func (p *Page) saveTimes(ctx context.Context, c counter, times []time.Time, now time.Time) error {
 	value, err := json.Marshal(times)
 	if err == nil {
-		err = p.config.Store.PutRecord(ctx, Record{Key: recordKey(c.kind, c.name), Value: value, Expires: now.Add(c.within)})
+		err = p.config.Store.PutRecord(ctx, Record{Key: recordKey(c.kind, c.name), Value: value, Expires: now.Add(c.window)})
 	}
 	if err != nil {
-		return fmt.Errorf("page: counting what is begun: %w", err)
+		return fmt.Errorf("page: counting an attempt: %w", err)
 	}
 	return nil
 }

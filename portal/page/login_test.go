@@ -1,162 +1,265 @@
 package page
 
 import (
+	"context"
+	"errors"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/storage"
 )
 
-// Whoever opens a link and logs in has the place, and is led to its page, from any browser.
+// A person who opens a link and logs in comes to the page of the participant, with another cookie than before. From
+// then on the link leads there from any browser, where the person logs in again.
 func TestLogin(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
-	b := d.tab()
+	d := newInvitation(t)
+	b := d.newBrowser()
 	b.get(d.link(0)).says(t, 200, "landing.sign", "landing.unchanged", "login.ways")
-	a := b.begin(d.link(0), "way", "app", "kennitala", "010130-2989")
-	if a.status != http.StatusSeeOther || a.location != loginPath {
-		t.Fatal(a.status, a.location)
-	}
-	b.get(loginPath).says(t, 200, "wait.compare", "wait.until", "!wait.trouble")
-	if body := b.get(loginPath).body; !strings.Contains(body, "4711") || strings.Contains(body, annas) {
-		t.Error(body)
-	}
+	b.beginApp(d.link(0), "010130-2989").leadsTo(t, loginPath)
+	// the page works without a script by a link to itself
+	b.get(loginPath).says(t, 200, "wait.compare", "wait.until", "wait.look", "!wait.trouble").
+		contains(t, "4711", `<a href="`+loginPath+`">`).lacks(t, annas)
 	before := b.cookie()
-	d.phones.answer(annas, reply{who: anna})
-	b.wait()
-	a = b.get(loginPath)
-	if a.location != of(d.made, 0) {
-		t.Fatal(a.status, a.location, a.text())
+	d.login.answer(annas, reply{person: anna})
+	b.letPoll()
+	if b.get(loginPath).leadsTo(t, of(d.invited, 0)); b.cookie() == before {
+		t.Error("the cookie from before the login stays valid")
 	}
-	if b.cookie() == before {
-		t.Error("the cookie of before the login is good after it")
-	}
-	b.open(of(d.made, 0)).says(t, 200, "place.asked.title")
+	b.open(of(d.invited, 0)).says(t, 200, "place.asked.title")
 
-	// the link leads on, to a page that needs a login
-	if a := b.get(d.link(0)); a.location != of(d.made, 0) {
-		t.Error(a.status, a.location)
-	}
-	other := d.tab()
+	b.get(d.link(0)).leadsTo(t, of(d.invited, 0))
+	other := d.newBrowser()
 	other.open(d.link(0)).says(t, 200, "login.see", "!landing.file")
-	if a := other.login(of(d.made, 0), anna); a.location != of(d.made, 0) {
-		t.Error(a.status, a.location, a.text())
-	}
-	if len(d.faults) > 0 {
-		t.Error(d.faults)
-	}
+	other.logIn(of(d.invited, 0), anna).leadsTo(t, of(d.invited, 0))
+	other.post("/sign/login/end").leadsTo(t, of(d.invited, 0)) // a completed login cannot be cancelled
+	other.showsDocument(of(d.invited, 0), true)
 }
 
-// The ways to log in, with what people type, and what the provider is asked for.
-func TestWaysToLogIn(t *testing.T) {
+// Each failure of a login is shown with a link that leads on, and the person is not logged in.
+func TestFailedLogins(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		form []string
-		hint string // empty: nobody is asked
-		says string
+		reply  reply
+		outage bool
+		status int
+		says   string
+		next   string
 	}{
-		"kennitala":            {[]string{"way", "app", "kennitala", annas}, annas, ""},
-		"with a hyphen":        {[]string{"way", "app", "kennitala", " 010130-2989 "}, annas, ""},
-		"phone":                {[]string{"way", "sim", "phone", "5550101"}, "5550101", ""},
-		"phone from abroad":    {[]string{"way", "sim", "phone", "+354 555 0101"}, "5550101", ""},
-		"no kennitala":         {[]string{"way", "app", "phone", "5550101"}, "", "login.kennitala.fault"},
-		"a short kennitala":    {[]string{"way", "app", "kennitala", "010130298"}, "", "login.kennitala.fault"},
-		"letters":              {[]string{"way", "app", "kennitala", "010130298x"}, "", "login.kennitala.fault"},
-		"digits of elsewhere":  {[]string{"way", "app", "kennitala", "٠١٠١٣٠٢٩٨٩"}, "", "login.kennitala.fault"},
-		"a long phone number":  {[]string{"way", "sim", "phone", "55501011"}, "", "login.phone.fault"},
-		"no phone number":      {[]string{"way", "sim", "kennitala", annas}, "", "login.phone.fault"},
-		"no way":               {[]string{"kennitala", annas}, "", "problem.form"},
-		"a way that is none":   {[]string{"way", "fax", "kennitala", annas}, "", "problem.form"},
-		"<script> for a phone": {[]string{"way", "sim", "phone", `"><script>alert(1)</script>`}, "", "login.phone.fault"},
+		"cancelled":      {reply{err: ErrCancelled}, false, 200, "ended.cancelled.title", "ended.again"},
+		"unknown":        {reply{err: ErrUnknown}, false, 200, "ended.unknown.title", "ended.again"},
+		"too late":       {reply{err: ErrTimeout}, false, 200, "ended.timeout.title", "ended.again"},
+		"refused":        {reply{err: ErrRefusedLogin}, false, 200, "ended.refused.title", "ended.again"},
+		"another person": {reply{person: jon}, false, 403, "ended.other.title", "ended.another"},
+		"outage":         {reply{}, true, 502, "ended.outage.title", "ended.again"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDoor(t)
-			b := d.tab()
-			a := b.begin(d.link(0), test.form...)
-			if test.hint != "" {
-				if a.location != loginPath || d.phones.rings() != 1 || d.phones.rung[0] != test.hint {
-					t.Error(a.status, a.location, a.text(), d.phones.rung)
-				}
-				return
+			d := newInvitation(t)
+			faults := 0
+			if test.outage {
+				d.login.fails(errors.New("no route to host"))
+				faults = 1
 			}
-			status := http.StatusUnprocessableEntity
-			if test.says == "problem.form" {
-				status, test.says = http.StatusBadRequest, "problem.form.title"
+			d.login.answer(annas, test.reply)
+			b := d.newBrowser()
+			b.beginApp(d.link(0), annas)
+			b.letPoll()
+			for range 2 { // also when the page is loaded again
+				b.get(loginPath).says(t, test.status, test.says, test.next).contains(t, `href="`+d.link(0)+`"`).lacks(t, annas)
 			}
-			a.says(t, status, test.says)
-			if d.phones.rings() != 0 || b.cookie() != "" || strings.Contains(a.body, "<script>alert") {
-				t.Error(d.phones.rung, b.cookies, a.body)
-			}
-			if status == http.StatusUnprocessableEntity && test.form[3] != "" && !strings.Contains(a.body, `aria-invalid="true"`) {
-				t.Error(a.body)
-			}
+			b.get(of(d.invited, 0)).says(t, 403, "problem.unopened.title")
+			b.get(d.link(0)).says(t, 200, "landing.sign")
+			d.wantFaults(faults)
 		})
 	}
 }
 
-// Whoever logs in first takes a place that is nobody's; the next one is told that it is another's.
-func TestFirstComeFirstServed(t *testing.T) {
+// A login survives an outage of the provider, unless it lasts until the end of the login.
+func TestOutageDuringLogin(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
-	first, second := d.tab(), d.tab()
-	first.get(d.link(1))
-	second.get(d.link(1))
-	visit := visitIn(second.get(d.link(1)).body)
-	if a := first.login(d.link(1), jon); a.location != of(d.made, 1) {
-		t.Fatal(a.status, a.text())
-	}
-	// what the second has open still says that anybody may
-	a := second.post(d.link(1)+"/login", "way", "app", "kennitala", annas, "visit", visit)
-	if a.location != of(d.made, 1) {
-		t.Fatal(a.status, a.location)
-	}
-	second.login(of(d.made, 1), anna).says(t, 403, "ended.other.title")
-	second.get(of(d.made, 1)).says(t, 200, "login.see")
-}
+	inTime(t, func(t *testing.T, d *fixture) {
+		b := d.newBrowser()
+		b.beginApp(d.link(0), annas)
+		d.login.fails(errors.New("no route to host"))
+		time.Sleep(2 * time.Second)
+		b.get(loginPath).says(t, 200, "wait.compare", "wait.trouble")
+		time.Sleep(3 * time.Minute)
+		b.get(loginPath).says(t, 502, "ended.outage.title")
+		d.login.fails(nil)
+		b.get(loginPath).says(t, 502, "ended.outage.title")
+		b.wantStatus(loginPath, pageStatus{"failed", loginPath})
 
-// Links that are no more say so, and those that never were say nothing.
-func TestLinksThatAreNotGood(t *testing.T) {
-	t.Parallel()
-	d := newDoor(t)
-	b := d.tab()
-	for _, token := range []string{"none", strings.Repeat("A", 43), strings.Repeat("x", 4000), "%3Cscript%3E"} {
-		b.get("/sign/"+token).says(t, 404, "problem.notfound.title")
-		b.post("/sign/"+token+"/login", "way", "app", "kennitala", annas, "visit", newCookie()).says(t, 404, "problem.notfound.title")
-	}
-	b.get(of(d.made, 0)).says(t, 403, "problem.unopened.title")
-	b.get(of(d.made, 0, "x")).says(t, 404, "problem.notfound.title")
-	d.expire(0)
-	b.get(d.link(0)).says(t, 410, "problem.expired.title")
-	b.post(d.link(0)+"/login", "way", "app", "kennitala", annas, "visit", newCookie()).says(t, 410, "problem.expired.title")
-	d.must(d.portal.Delete(t.Context(), d.account, d.made.ID))
-	b.get(d.link(0)).says(t, 404, "problem.notfound.title")
-	if d.phones.rings() != 0 {
-		t.Error(d.phones.rung)
-	}
-}
-
-// expire has the time of an invitation pass.
-func (d *door) expire(i int) {
-	d.t.Helper()
-	d.alter(func(p *portal.Process) {
-		p.Participants[i].Link.InvitedAt = p.Participants[i].Link.InvitedAt.Add(-portal.InvitationTime - time.Hour)
+		b.beginApp(d.link(0), annas)
+		d.login.fails(errors.New("no route to host"))
+		time.Sleep(2 * time.Second)
+		b.get(loginPath).says(t, 200, "wait.compare", "wait.trouble")
+		d.login.fails(nil)
+		d.login.answer(annas, reply{person: anna})
+		time.Sleep(2 * time.Second)
+		b.get(loginPath).leadsTo(t, of(d.invited, 0))
+		d.wantFaults(3)
 	})
 }
 
-// The form of a participant's page is corrected on it.
-func TestLoginAgainIsCorrected(t *testing.T) {
+// A login that no server completes ends, also if its server crashed during a call of the provider.
+func TestAbandonedLogins(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
-	d.loggedIn(0, anna)
-	b := d.tab()
-	a := b.begin(of(d.made, 0), "way", "sim", "phone", "1")
-	a.says(t, 422, "login.see", "login.phone.fault")
-	if !strings.Contains(a.body, `action="`+of(d.made, 0)+`/login"`) {
-		t.Error(a.body)
+	for name, change := range map[string]func(*attempt){
+		"not answered":            func(a *attempt) { a.State.Expires = time.Now().Add(-time.Hour) },
+		"crash in the first call": func(a *attempt) { a.State, a.Lease, a.Next = nil, "gone", time.Time{} },
+		"crash in a later call": func(a *attempt) {
+			a.Lease, a.Next = "gone", time.Now().Add(-time.Second)
+			a.State.Expires = a.Next.Add(-time.Hour)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newInvitation(t)
+			b := d.newBrowser()
+			b.beginApp(d.link(0), annas)
+			_, err := d.page.updateSession(t.Context(), sessionKey(b.cookie()), func(s *session) error { change(s.Login); return nil })
+			d.must(err)
+			a := b.get(loginPath)
+			if a.status != 200 && a.status != 502 || !(a.has("ended.timeout.title") || a.has("ended.outage.title")) {
+				t.Error(a.status, a.text())
+			}
+			b.logIn(d.link(0), anna).leadsTo(t, of(d.invited, 0))
+		})
 	}
-	if a := b.post(d.link(1)+"/login", "way", "continue"); a.location != d.link(1) { // as nobody
-		t.Error(a.status, a.location)
+}
+
+// The result of a call whose lease has expired is dropped.
+func TestResultAfterTheLease(t *testing.T) {
+	t.Parallel()
+	inTime(t, func(t *testing.T, d *fixture) {
+		b := d.newBrowser()
+		b.beginApp(d.link(0), annas)
+		time.Sleep(2 * time.Second)
+		d.login.takes(leaseDuration + 10*time.Second)
+		late := make(chan answer)
+		go func() { late <- d.withCookie(b.cookie()).get(loginPath) }()
+		time.Sleep(leaseDuration + time.Second)
+		d.login.takes(0)
+		d.login.answer(annas, reply{person: anna})
+		b.get(loginPath).leadsTo(t, of(d.invited, 0))
+		(<-late).says(t, 200, "wait.compare")
+		b.showsDocument(of(d.invited, 0), true)
+		v, err := d.page.loadSession(t.Context(), b.session().LoginSession)
+		if err != nil || v.Login.Ended != "" || v.Login.Person == nil {
+			t.Errorf("%+v, %v", v.Login, err)
+		}
+	})
+}
+
+// A login that the person cancels does not complete, whatever the phone answers later.
+func TestCancelledLogin(t *testing.T) {
+	t.Parallel()
+	inTime(t, func(t *testing.T, d *fixture) {
+		b := d.newBrowser()
+		b.beginApp(d.link(0), annas)
+		cookie := b.cookie()
+		if b.post("/sign/login/end").leadsTo(t, d.link(0)); b.cookie() != "" {
+			t.Error("the cookie is not deleted")
+		}
+		d.login.answer(annas, reply{person: anna})
+		time.Sleep(2 * time.Second)
+		b = d.withCookie(cookie)
+		b.get(loginPath).says(t, 403, "problem.nobody.title")
+		b.post("/sign/login/end").leadsTo(t, goodbyePath)
+		if d.stored(d.invited).Participants[0].Person != nil {
+			t.Error("the link is open")
+		}
+	})
+}
+
+// unreliable is a store that is unavailable for one transaction, which may be committed all the same.
+type unreliable struct {
+	storage.Transactor
+	left      int // transactions until then
+	committed bool
+}
+
+func (f *unreliable) InTx(ctx context.Context, fn func(context.Context) error) error {
+	f.left--
+	switch {
+	case f.left != 0:
+		return f.Transactor.InTx(ctx, fn)
+	case f.committed:
+		if err := f.Transactor.InTx(ctx, fn); err != nil {
+			return err
+		}
 	}
+	return storage.ErrUnavailable
+}
+
+// lossy is a portal whose answer to the first login is lost.
+type lossy struct {
+	Portal
+	lost bool
+}
+
+func (f *lossy) Login(ctx context.Context, token string, who portal.Person) (process, participant string, err error) {
+	process, participant, err = f.Portal.Login(ctx, token, who)
+	if !f.lost {
+		f.lost = true
+		return "", "", storage.ErrUnavailable
+	}
+	return process, participant, err
+}
+
+// Whichever transaction of a login fails, or is committed without a server knowing, the person comes to the page by
+// trying again.
+func TestLoginSurvivesLostTransactions(t *testing.T) {
+	testenv.Slow(t, "each answer is lost once")
+	t.Parallel()
+	for _, committed := range []bool{false, true} {
+		for n := 1; n <= 8; n++ {
+			inTime(t, func(t *testing.T, d *fixture) {
+				d.page.config.Tx = &unreliable{d.db, n, committed}
+				if tries := d.tryToLogIn(); tries > 3 {
+					t.Errorf("transaction %d, committed %v: it took %d tries", n, committed, tries)
+				}
+			})
+		}
+	}
+	inTime(t, func(t *testing.T, d *fixture) {
+		d.page.config.Portal = &lossy{Portal: d.portal}
+		if tries := d.tryToLogIn(); tries > 1 || !d.page.config.Portal.(*lossy).lost {
+			t.Errorf("it took %d tries", tries)
+		}
+	})
+}
+
+// tryToLogIn does what people do when a page does not load: it loads the page again, and begins anew where the page
+// says so. It returns how often it began.
+func (d *fixture) tryToLogIn() (tries int) {
+	d.t.Helper()
+	defer func() { d.faults = nil }() // those of the lost transaction
+	d.login.answer(annas, reply{person: anna})
+	b := d.newBrowser()
+	for tries = 1; tries < 10; tries++ {
+		a := b.open(d.link(0))
+		form := formID(a.body)
+		for range 3 {
+			if a.location != loginPath {
+				a = b.post(d.link(0)+"/login", "way", "app", "kennitala", annas, "visit", form)
+			}
+		}
+		for range 5 {
+			time.Sleep(leaseDuration)
+			switch a = b.get(loginPath); {
+			case a.status == http.StatusSeeOther:
+				if b.get(a.location).has("place.asked.title") {
+					return tries
+				}
+			case a.status == http.StatusForbidden:
+			default:
+				continue
+			}
+			break
+		}
+	}
+	return tries
 }

@@ -4,18 +4,241 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
+	"time"
 
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/storage"
 )
 
-// finish leads on who has logged in, with the cookie of another visit, so that what somebody may have
-// seen of the one before is worth nothing. For a minute it does so again, with the same cookie, for a
-// browser that the answer did not come to, or that has asked in two tabs.
-func (p *Page) finish(w http.ResponseWriter, r *http.Request, v visit) (err error) {
-	cookie := cookieFrom(v.Seed, cookieOf(r))
-	if v.After == nil {
-		v, err = p.arrive(r.Context(), v, visitKey(cookie))
+// loginProgress is the page of a login under way. It shows what to do on the phone or redirects to the
+// provider, and leads on when the person is known.
+func (p *Page) loginProgress(w http.ResponseWriter, r *http.Request) error {
+	v, err := p.session(r)
+	if err == nil && v.Login != nil && v.Login.Method != Browser {
+		v, err = p.poll(r.Context(), v)
+	}
+	if err != nil {
+		return err
+	}
+	if v.Login == nil { // another tab was faster
+		return p.leadTo(w, r, v.Path)
+	}
+	a, now := v.Login, p.now(r.Context())
+	if a.abandoned(now) {
+		a.Ended = "ended.outage"
+	}
+	switch {
+	case wantsStatus(r):
+		return writeStatus(w, http.StatusOK, pageStatus{a.state(), loginPath})
+	case a.Ended != "":
+		return p.showEnded(w, r, a)
+	case a.Person != nil:
+		return p.completeLogin(w, r, v)
+	case a.State != nil && a.Method == Browser && !a.leased(now):
+		return p.redirectToProvider(w, r, v)
+	}
+	return p.showWaiting(w, r, a)
+}
+
+// leadTo redirects the browser, or tells the script where to go.
+func (p *Page) leadTo(w http.ResponseWriter, r *http.Request, path string) error {
+	if wantsStatus(r) {
+		return writeStatus(w, http.StatusOK, pageStatus{"done", path})
+	}
+	return seeOther(w, r, path)
+}
+
+// state returns the state that the page's script gets.
+func (a *attempt) state() string {
+	switch {
+	case a.Ended != "":
+		return "failed"
+	case a.Person != nil:
+		return "done"
+	case a.State == nil:
+		return "asking"
+	}
+	return "waiting"
+}
+
+// poll asks the provider whether the person has answered, if the next call is due and no other request makes
+// it.
+func (p *Page) poll(ctx context.Context, v session) (session, error) {
+	due := func(a *attempt, now time.Time) bool {
+		return a != nil && a.State != nil && a.pending() && !now.Before(a.Next)
+	}
+	if !due(v.Login, p.now(ctx)) {
+		return v, nil
+	}
+	ctx, cancel := providerContext(ctx)
+	defer cancel()
+	var lease string
+	v, err := p.updateSession(ctx, v.key, func(v *session) error {
+		if lease = ""; due(v.Login, p.now(ctx)) {
+			lease = v.Login.acquire(p.now(ctx))
+		}
+		return nil
+	})
+	if err != nil || lease == "" {
+		return v, err
+	}
+	state, person, callErr := p.config.Login.Poll(ctx, *v.Login.State)
+	p.reportOutage(ctx, callErr)
+	settled, err := p.storeResult(context.WithoutCancel(ctx), v.key, lease, func(v *session) { v.recordResult(state, person, callErr, p.now(ctx)) })
+	if errors.Is(err, errLeaseLost) {
+		return v, nil
+	}
+	return settled, err
+}
+
+// waitView is the data of wait.html.
+type waitView struct {
+	Code    string // empty: the phone shows none, or it is not known yet
+	Asking  bool
+	Trouble bool
+	Method  LoginMethod
+	Until   string // "15:04:05"; empty: not known yet
+}
+
+// Reload intervals of the page without a script, in seconds.
+const (
+	waitRefresh = 3 // while the person answers
+	askRefresh  = 1 // while the provider is called
+)
+
+// showWaiting shows what to do on the phone.
+func (p *Page) showWaiting(w http.ResponseWriter, r *http.Request, a *attempt) error {
+	v := waitView{Asking: a.State == nil || a.Method == Browser, Trouble: a.Trouble, Method: a.Method}
+	title, refresh := "login.title", askRefresh
+	if !v.Asking {
+		title = "wait.title"
+		v.Code, v.Until = a.State.Code, a.State.Expires.UTC().Format(time.TimeOnly)
+		refresh = max(waitRefresh, int((a.State.Interval+time.Second-1)/time.Second))
+	}
+	return p.render(w, r, htmlPage{file: "wait.html", title: title, refresh: refresh, data: v})
+}
+
+// redirectView is the data of redirect.html.
+type redirectView struct{ To string }
+
+// redirectToProvider sends the browser to the provider: by itself the first time, and by a link when the
+// browser comes back without an answer. It is a page, and not a redirect, since the Content-Security-Policy
+// restricts where the answer to a form may lead (form-action).
+func (p *Page) redirectToProvider(w http.ResponseWriter, r *http.Request, v session) error {
+	a := v.Login
+	if !a.Redirected {
+		_, err := p.updateSession(r.Context(), v.key, func(v *session) error {
+			if v.Login != nil {
+				v.Login.Redirected = true
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		w.Header().Set("Refresh", "0; url="+a.State.Redirect)
+	}
+	return p.render(w, r, htmlPage{file: "redirect.html", title: "redirect.title", data: redirectView{a.State.Redirect}})
+}
+
+// endStatuses are the statuses of failed logins that are not 200.
+var endStatuses = map[string]int{"ended.other": http.StatusForbidden, "ended.outage": http.StatusBadGateway}
+
+// showEnded shows why a login failed, and links to the page where the person can begin another.
+func (p *Page) showEnded(w http.ResponseWriter, r *http.Request, a *attempt) error {
+	next := "ended.again"
+	if a.Ended == "ended.other" {
+		next = "ended.another"
+	}
+	return p.render(w, r, htmlPage{status: endStatuses[a.Ended], file: "problem.html", title: a.Ended + ".title", data: problemView{
+		Key: a.Ended, Next: next, To: a.Target.path(), Contact: p.config.Operator.Contact,
+	}})
+}
+
+// cancelLogin cancels a login. A later answer of the person on the phone is ignored.
+func (p *Page) cancelLogin(w http.ResponseWriter, r *http.Request) error {
+	v, err := p.session(r)
+	switch {
+	case errors.Is(err, errNoSession):
+		return seeOther(w, r, goodbyePath)
+	case err != nil:
+		return err
+	case v.Login == nil: // the login has completed meanwhile
+		return seeOther(w, r, v.Path)
+	}
+	if err := p.deleteSession(r.Context(), v); err != nil {
+		return err
+	}
+	setCookie(w, "")
+	return seeOther(w, r, v.Login.Target.path())
+}
+
+// loginCallback handles the redirect back from the provider. It completes the browser's pending login once; any
+// other request changes nothing.
+func (p *Page) loginCallback(w http.ResponseWriter, r *http.Request) error {
+	v, err := p.session(r)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := providerContext(r.Context())
+	defer cancel()
+	var lease string
+	v, err = p.updateSession(ctx, v.key, func(v *session) error {
+		lease = ""
+		if a, now := v.Login, p.now(ctx); a != nil && a.mayAnswer(r.URL.Query()) && a.pending() && !a.leased(now) {
+			lease = a.acquire(now)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if lease == "" {
+		return seeOther(w, r, loginPath)
+	}
+	person, callErr := p.config.Login.Finish(ctx, *v.Login.State, r.URL.Query())
+	p.reportOutage(ctx, callErr)
+	_, err = p.storeResult(context.WithoutCancel(ctx), v.key, lease, func(v *session) { v.recordCallback(person, callErr, p.now(ctx)) })
+	if err != nil && !errors.Is(err, errLeaseLost) {
+		return err
+	}
+	return seeOther(w, r, loginPath)
+}
+
+// mayAnswer reports whether a callback may belong to the login, so that a link on another site cannot end it.
+// It compares the state of the authorization request (RFC 6749 4.1.1), unless the request was pushed to the
+// provider and the address has no state.
+func (a *attempt) mayAnswer(answer url.Values) bool {
+	if a.Method != Browser || a.State == nil {
+		return false
+	}
+	request, err := url.Parse(a.State.Redirect)
+	return err == nil && (!request.Query().Has("state") || request.Query().Get("state") == answer.Get("state"))
+}
+
+// recordCallback stores the provider's answer. It ends the login in any case, since an authorization code is
+// valid for one call (RFC 6749 4.1.2). An answer to another login changes nothing.
+func (v *session) recordCallback(person portal.Person, err error, now time.Time) {
+	if errors.Is(err, ErrForeignAnswer) {
+		v.Login.Lease = ""
+		return
+	}
+	if err != nil {
+		v.recordResult(*v.Login.State, nil, err, now)
+		v.Login.Ended = endKey(err)
+		return
+	}
+	v.recordResult(*v.Login.State, &person, nil, now)
+}
+
+// completeLogin opens the page of the participant and gives the browser the cookie of a new session, so that a
+// cookie from before the login is worthless. Within replayWindow it repeats the answer with the same cookie,
+// for a browser that lost the answer or asked in two tabs.
+func (p *Page) completeLogin(w http.ResponseWriter, r *http.Request, v session) (err error) {
+	cookie := deriveCookie(v.Seed, cookieOf(r))
+	if v.PersonSession == nil {
+		v, err = p.createSession(r.Context(), v, sessionKey(cookie))
 	}
 	if errors.Is(err, portal.ErrOtherPerson) {
 		v.Login.Ended = "ended.other"
@@ -25,46 +248,46 @@ func (p *Page) finish(w http.ResponseWriter, r *http.Request, v visit) (err erro
 		return err
 	}
 	setCookie(w, cookie)
-	return seeOther(w, r, v.To)
+	return seeOther(w, r, v.Path)
 }
 
-// arrive has the person of a login take the place, and stores a visit of theirs with a key.
-func (p *Page) arrive(ctx context.Context, login visit, key []byte) (visit, error) {
-	path, err := p.admit(ctx, login.Login.For, *login.Login.Person)
+// createSession opens the target as the person of the login, and stores the person's session under a key.
+func (p *Page) createSession(ctx context.Context, login session, key []byte) (session, error) {
+	path, err := p.openTarget(ctx, login.Login.Target, *login.Login.Person)
 	if err != nil {
 		return login, err
 	}
 	now := p.now(ctx)
-	after := visit{
-		key: key, Person: login.Login.Person, Until: now.Add(longest), To: path, Before: login.key,
-		Way: login.Login.Way, Hint: login.Login.Hint,
+	created := session{
+		key: key, Person: login.Login.Person, EndsBy: now.Add(maxLifetime), Path: path, LoginSession: login.key,
+		Method: login.Login.Method, Hint: login.Login.Hint,
 	}
 	err = storage.InTx(ctx, p.config.Tx, func(ctx context.Context) (err error) {
-		if login, err = p.load(ctx, after.Before); err != nil || login.After != nil { // another tab was faster
+		if login, err = p.loadSession(ctx, created.LoginSession); err != nil || login.PersonSession != nil { // another tab was faster
 			return err
 		}
-		login.After, login.To = key, path
-		if end := now.Add(doneTime); end.Before(login.Until) {
-			login.Until = end
+		login.PersonSession, login.Path = key, path
+		if end := now.Add(replayWindow); end.Before(login.EndsBy) {
+			login.EndsBy = end
 		}
-		if err := p.takeBack(ctx, login.Login.Begun, counter{inVain, path}); err != nil {
+		if err := p.uncount(ctx, login.Login.Begun, counter{perParticipantUnsuccessful, path}); err != nil {
 			return err
 		}
-		if err := p.save(ctx, login); err != nil {
+		if err := p.saveSession(ctx, login); err != nil {
 			return err
 		}
-		return p.save(ctx, after)
+		return p.saveSession(ctx, created)
 	})
 	return login, err
 }
 
-// admit has a person take the place that they have logged in for, and says where it is.
-func (p *Page) admit(ctx context.Context, to target, who portal.Person) (path string, err error) {
+// openTarget opens a link, or logs in to a participant again, and returns the path of the participant.
+func (p *Page) openTarget(ctx context.Context, to target, person portal.Person) (path string, err error) {
 	process, participant := to.Process, to.Participant
 	if to.Token != "" {
-		process, participant, err = p.config.Portal.Login(ctx, to.Token, who)
+		process, participant, err = p.config.Portal.Login(ctx, to.Token, person)
 	} else {
-		err = p.config.Portal.LoginAgain(ctx, process, participant, who)
+		err = p.config.Portal.LoginAgain(ctx, process, participant, person)
 	}
-	return placePath(process, participant), err
+	return participantPath(process, participant), err
 }

@@ -1,109 +1,283 @@
 package page
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/innsigli/innsigli/portal"
 )
 
-// kinds counts the entries of a kind in the evidence log of the process.
-func (d *door) kinds(kind string) (n int) {
-	d.t.Helper()
-	entries, err := d.db.EvidenceLog().Entries(d.t.Context(), d.made.ID)
-	d.must(err)
-	for _, one := range entries {
-		if one.Kind == kind {
-			n++
+// The script of the login page gets the state of the login, and the person is logged in when the page itself is
+// loaded.
+func TestStatusOfLogin(t *testing.T) {
+	t.Parallel()
+	inTime(t, func(t *testing.T, d *fixture) {
+		b := d.newBrowser()
+		b.beginApp(d.link(0), annas)
+		b.wantStatus(loginPath, pageStatus{"waiting", loginPath})
+		d.login.answer(annas, reply{person: anna})
+		time.Sleep(2 * time.Second)
+		cookie := b.cookie()
+		for range 2 { // the first answer may get lost
+			b.wantStatus(loginPath, pageStatus{"done", loginPath})
 		}
-	}
-	return n
+		if b.cookie() != cookie || d.stored(d.invited).Participants[0].Person != nil {
+			t.Error("the person is logged in before the page is loaded")
+		}
+		b.open(loginPath)
+		b.wantStatus(loginPath, pageStatus{"done", of(d.invited, 0)})
+		b.post("/sign/logout")
+		b.wantStatus(loginPath, pageStatus{"failed", loginPath})
+		b.get(loginPath, "Accept", "application/json").says(t, 403)
+	})
 }
 
-const loggedIn = "participant.loggedin"
-
-// The cookie of a login leads to one visit, for a minute, however often it is used: an answer that was
-// lost is given once more. The visit ends when it would have.
-func TestLoginLeadsToOneVisit(t *testing.T) {
+// Another server with the same store continues a login.
+func TestAnotherServerContinues(t *testing.T) {
 	t.Parallel()
-	inTime(t, func(t *testing.T, d *door) {
+	d := newInvitation(t)
+	d.login.answer(annas, reply{person: anna})
+	b := d.newBrowser()
+	b.beginApp(d.link(0), annas)
+	b.letPoll()
+	other, err := New(d.config)
+	d.must(err)
+	t.Cleanup(other.Close)
+	d.page = other
+	b.get(loginPath).leadsTo(t, of(d.invited, 0))
+	b.open(of(d.invited, 0)).says(t, 200, "place.asked.title")
+}
+
+// The cookie of a login leads to one session, for a minute, however often it is used. Neither that minute nor the
+// session becomes longer by it.
+func TestLoginLeadsToOneSession(t *testing.T) {
+	t.Parallel()
+	inTime(t, func(t *testing.T, d *fixture) {
 		d.loggedIn(0, anna)
-		for _, page := range []string{d.link(1), of(d.made, 0)} { // the first time, and again
-			before := d.kinds(loggedIn)
-			d.phones.answer(annas, reply{who: anna})
-			b := d.tab()
-			b.begin(page, "way", "app", "kennitala", annas)
+		for _, page := range []string{d.link(1), of(d.invited, 0)} { // a first login, and another
+			before := d.evidence(d.invited, "participant.loggedin")
+			d.login.answer(annas, reply{person: anna})
+			b := d.newBrowser()
+			b.beginApp(page, annas)
 			login := b.cookie()
 			time.Sleep(2 * time.Second)
 			began := time.Now()
 			for {
-				again := d.tab()
-				again.cookies[cookieName] = login
+				again := d.withCookie(login)
 				if a := again.get(loginPath); a.status != 303 {
 					a.says(t, 403, "problem.nobody.title")
 					break
 				}
 				if b.cookie() != login && again.cookie() != b.cookie() {
-					t.Fatal("the cookie of one login makes many visits")
+					t.Fatal("the cookie of one login makes many sessions")
 				}
-				b.cookies[cookieName] = again.cookie()
-				time.Sleep(doneTime / 5)
+				b.cookies[sessionCookie] = again.cookie()
+				time.Sleep(replayWindow / 5)
 			}
-			if after := time.Since(began); after > doneTime {
-				t.Error("the cookie of a login is good for", after)
+			if after := time.Since(began); after > replayWindow {
+				t.Error("the cookie of a login is valid for", after)
 			}
-			if got := d.kinds(loggedIn) - before; got != 1 {
+			if got := d.evidence(d.invited, "participant.loggedin") - before; got != 1 {
 				t.Errorf("%d logins are recorded", got)
 			}
-			if got := visitOf(b).Until.Sub(began); got != longest {
-				t.Error("the visit is good for", got)
+			if got := b.session().EndsBy.Sub(began); got != maxLifetime {
+				t.Error("the session is valid for", got)
 			}
-			time.Sleep(ofPerson.within)
+			time.Sleep(perPerson.window)
 		}
 	})
-}
-
-// The time in which a login leads on is never made longer by leading on.
-func TestLoginLeadsOnNoLonger(t *testing.T) {
-	t.Parallel()
-	inTime(t, func(t *testing.T, d *door) {
-		d.phones.answer(annas, reply{who: anna})
-		b, again := d.tab(), d.tab()
-		b.begin(d.link(0), "way", "app", "kennitala", annas)
+	inTime(t, func(t *testing.T, d *fixture) {
+		d.login.answer(annas, reply{person: anna})
+		b := d.newBrowser()
+		b.beginApp(d.link(0), annas)
 		time.Sleep(2 * time.Second)
-		again.cookies[cookieName] = b.cookie()
-		b.header["Accept"] = "application/json"
-		b.get(loginPath) // by which it is known who it is
-		delete(b.header, "Accept")
-		time.Sleep(endTime - doneTime/2)
-		if a := b.get(loginPath); a.location != of(d.made, 0) {
-			t.Fatal(a.status, a.text())
-		}
-		time.Sleep(doneTime / 2)
+		again := d.withCookie(b.cookie())
+		b.status(loginPath) // by which the person is known
+		time.Sleep(attemptLifetime - replayWindow/2)
+		b.get(loginPath).leadsTo(t, of(d.invited, 0))
+		time.Sleep(replayWindow / 2)
 		again.get(loginPath).says(t, 403, "problem.nobody.title")
 	})
 }
 
-// Going on as who has logged in takes a place that a link leads to, and is no other login.
-func TestGoingOnIsNoLogin(t *testing.T) {
+// redirected begins a login on the provider's pages, and returns the state in the address of these.
+func (b *browser) redirected(page string) (state string) {
+	b.f.t.Helper()
+	b.begin(page, "way", "browser").leadsTo(b.f.t, loginPath)
+	a := b.get(loginPath).says(b.f.t, 200, "redirect.text", "redirect.go")
+	state, ok := strings.CutPrefix(a.header.Get("Refresh"), "0; url="+providersPage)
+	if !ok {
+		b.f.t.Fatal(a.header)
+	}
+	return state
+}
+
+// back follows the provider's redirect back, from another site.
+func (b *browser) back(state, code string) answer {
+	return b.get(backPath+"?"+url.Values{"state": {state}, "code": {code}}.Encode(), "Sec-Fetch-Site", "cross-site")
+}
+
+// A login on the provider's pages leads back to the page. HEAD of its addresses changes nothing, and a second use of
+// the callback leads to the same page.
+func TestBrowserLogin(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
-	b := d.loggedIn(0, anna)
-	for range 20 {
-		for _, page := range []string{d.link(0), of(d.made, 0)} {
-			if a := b.post(page+"/login", "way", "continue"); a.location != of(d.made, 0) {
-				t.Fatal(a.status, a.location)
+	d := newInvitation(t)
+	d.login.answer("annas", reply{person: anna})
+	b := d.newBrowser()
+	state := b.redirected(d.link(0))
+	// a browser that comes back without an answer is not redirected again
+	if a := b.get(loginPath).says(t, 200, "redirect.go"); a.header.Get("Refresh") != "" {
+		t.Error(a.header)
+	}
+	before := b.cookie()
+	b.do(http.MethodHead, backPath+"?"+url.Values{"state": {state}, "code": {"annas"}}.Encode(), nil)
+	if s := b.session(); s.Login == nil || s.Login.Person != nil {
+		t.Errorf("HEAD of the callback: %+v", s.Login)
+	}
+	b.back(state, "annas").leadsTo(t, loginPath)
+	b.do(http.MethodHead, loginPath, nil)
+	if s := b.session(); b.cookie() != before || s.Login == nil || s.Login.Person == nil {
+		t.Errorf("HEAD of the login: %+v", s.Login)
+	}
+	if b.get(loginPath).leadsTo(t, of(d.invited, 0)); b.cookie() == before {
+		t.Error("the cookie from before the login stays valid")
+	}
+	b.follow(b.back(state, "annas")).says(t, 200, "place.asked.title")
+}
+
+// An answer that does not belong to the login in the same browser is refused.
+func TestForeignAnswers(t *testing.T) {
+	t.Parallel()
+	for name, try := range map[string]func(d *fixture, b *browser, state string) (*browser, answer){
+		"another login's state": func(d *fixture, b *browser, state string) (*browser, answer) {
+			return b, b.back(d.newBrowser().redirected(d.link(0)), "annas")
+		},
+		"no state": func(d *fixture, b *browser, state string) (*browser, answer) { return b, b.back("", "annas") },
+		"another browser without a login": func(d *fixture, b *browser, state string) (*browser, answer) {
+			other := d.newBrowser()
+			return other, other.back(state, "annas")
+		},
+		"another browser with a login": func(d *fixture, b *browser, state string) (*browser, answer) {
+			other := d.newBrowser()
+			other.redirected(d.link(0))
+			return other, other.back(state, "annas")
+		},
+		"a cancelled login": func(d *fixture, b *browser, state string) (*browser, answer) {
+			b.post("/sign/login/end")
+			return b, b.back(state, "annas")
+		},
+		"a refused code": func(d *fixture, b *browser, state string) (*browser, answer) { return b, b.back(state, "nobody") },
+		"after a refused code": func(d *fixture, b *browser, state string) (*browser, answer) {
+			b.back(state, "nobody")
+			return b, b.back(state, "annas")
+		},
+		"a login on the phone": func(d *fixture, b *browser, state string) (*browser, answer) {
+			b.beginApp(d.link(0), jons)
+			return b, b.back(state, "annas")
+		},
+		"another person": func(d *fixture, b *browser, state string) (*browser, answer) { return b, b.back(state, "jons") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newInvitation(t)
+			d.login.answer("annas", reply{person: anna})
+			d.login.answer("jons", reply{person: jon})
+			d.login.answer("nobody", reply{err: ErrRefusedLogin})
+			b := d.newBrowser()
+			b, a := try(d, b, b.redirected(d.link(0)))
+			b.follow(a)
+			b.get(of(d.invited, 0)).says(t, http.StatusForbidden)
+			if d.stored(d.invited).Participants[0].Person != nil {
+				t.Error("the link is open")
 			}
-		}
-		if a := b.post(d.link(1)+"/login", "way", "continue"); a.location != of(d.made, 1) {
-			t.Fatal(a.status, a.location)
-		}
+		})
 	}
-	if got := d.kinds(loggedIn); got != 2 {
-		t.Errorf("%d logins are recorded", got)
+}
+
+// pushed is a provider with pushed authorization requests (RFC 9126), whose redirect does not contain the state.
+type pushed struct{ *fakeLogin }
+
+func (p pushed) Begin(ctx context.Context, method LoginMethod, hint string) (LoginState, error) {
+	s, err := p.fakeLogin.Begin(ctx, method, hint)
+	s.Redirect = "https://idp.example/authorize?request_uri=urn:example:1"
+	return s, err
+}
+
+func (p pushed) Finish(ctx context.Context, s LoginState, query url.Values) (portal.Person, error) {
+	if query.Get("state") != s.state() {
+		return portal.Person{}, fmt.Errorf("%w, but to another", ErrForeignAnswer)
 	}
-	d.tab().login(of(d.made, 0), portal.Person{Name: anna.Name, Kennitala: annas})
-	if got := d.kinds(loggedIn); got != 3 {
-		t.Errorf("a login is not recorded: %d", got)
+	return p.fakeLogin.Finish(ctx, s, query)
+}
+
+// A link on another site to the callback does not end a login, also if only the provider's client can check the
+// state.
+func TestForeignAnswerEndsNoLogin(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*Config){
+		"state in the address": func(*Config) {},
+		"pushed request":       func(c *Config) { c.Login = pushed{c.Login.(*fakeLogin)} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newInvitation(t, change)
+			d.login.answer("annas", reply{person: anna})
+			b := d.newBrowser()
+			b.begin(d.link(0), "way", "browser")
+			b.get(loginPath)
+			for _, state := range []string{"another", "", "another"} {
+				b.follow(b.back(state, "annas")).says(t, 200, "redirect.go")
+			}
+			b.follow(b.back(b.session().Login.State.state(), "annas")).says(t, 200, "place.asked.title")
+		})
 	}
+}
+
+// An outage during the callback ends the login, since its code is valid for one call. Another login succeeds.
+func TestOutageDuringCallback(t *testing.T) {
+	t.Parallel()
+	d := newInvitation(t)
+	d.login.answer("annas", reply{person: anna})
+	b := d.newBrowser()
+	state := b.redirected(d.link(0))
+	d.login.fails(errors.New("no route to host"))
+	b.follow(b.back(state, "annas")).says(t, 502, "ended.outage.title", "ended.again")
+	d.wantFaults(1)
+	d.login.fails(nil)
+	b.follow(b.back(b.redirected(d.link(0)), "annas")).says(t, 200, "place.asked.title")
+}
+
+// A second callback while the first is under way shows the result of the first.
+func TestCallbackTwice(t *testing.T) {
+	t.Parallel()
+	inTime(t, func(t *testing.T, d *fixture) {
+		d.login.answer("annas", reply{person: anna})
+		b := d.newBrowser()
+		state := b.redirected(d.link(0))
+		d.login.takes(5 * time.Second)
+		first := make(chan answer)
+		go func() { first <- d.withCookie(b.cookie()).back(state, "annas") }()
+		time.Sleep(time.Second)
+		b.back(state, "annas").leadsTo(t, loginPath)
+		b.get(loginPath).says(t, 200, "wait.asking")
+		(<-first).leadsTo(t, loginPath)
+		b.open(loginPath).says(t, 200, "place.asked.title")
+	})
+}
+
+// A login that began under another configuration is refused.
+func TestLoginsEndWithTheirConfiguration(t *testing.T) {
+	t.Parallel()
+	d := newInvitation(t)
+	phone, redirected := d.newBrowser(), d.newBrowser()
+	phone.beginApp(d.link(0), annas)
+	redirected.begin(d.link(1), "way", "browser")
+	d.page.config.Login = noLogin{}
+	phone.letPoll()
+	phone.get(loginPath).says(t, 200, "ended.refused.title")
+	redirected.open(backPath+"?state="+redirected.session().Login.State.state()).says(t, 200, "ended.refused.title")
 }

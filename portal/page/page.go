@@ -1,6 +1,6 @@
-// Package page is the signing page: what people see who sign or read a document of package portal
-// (spec 4.3). It is HTML from the server under /sign/, which works
-// without a script and is better with one.
+// Package page is the signing page: the HTML pages under /sign/ on which participants log in, read the
+// document, and sign or decline it (spec 4.3). The pages work without a script, and a script makes
+// waiting pages go on by themselves.
 //
 //	p, err := page.New(page.Config{
 //		BaseURL:  "https://sign.example",
@@ -13,24 +13,24 @@
 //	})
 //	mux.Handle("/sign/", p)
 //
-// # What a person goes through
+// # Pages
 //
-//	/sign/TOKEN                      the link: who asks, and for what
-//	/sign/login                      the code of a login on the phone
-//	/sign/back                       back from the provider's own pages
-//	/sign/PROCESS/PARTICIPANT        the document, and what to do with it
-//	/sign/PROCESS/PARTICIPANT/…      its pages, the file, to sign, to decline
+//	/sign/TOKEN                      the link of an invitation: who asks, and for what
+//	/sign/login                      a login under way: the code to compare on the phone
+//	/sign/back                       the redirect back from the provider's own pages
+//	/sign/PROCESS/PARTICIPANT        the document, and the forms to sign it
+//	/sign/PROCESS/PARTICIPANT/…      pictures of its pages, the file, signing and declining
 //
-// Looking changes nothing, since mail programs open links before people do: a place is taken on the
-// way back from a login. The link shows who asks and the name of the document; the document itself
-// is shown after a login alone.
+// Opening a link changes nothing, since mail programs open links before people do: a link is opened for
+// a person by their login. The page of a link shows the sender and the name of the document. The
+// document itself requires a login.
 //
-// # Who is there
+// # Sessions
 //
-// A browser that begins to log in gets a cookie, of 256 random bits, of which the [Store] has the
-// SHA-256. Another one takes its place when the person has logged in, and is good for all documents
-// in which the person has a place. Requests that change something have to come from the page itself
-// ([http.CrossOriginProtection]), no other site can frame it, and it loads nothing from elsewhere.
+// A browser that begins a login gets a cookie of 256 random bits; the [Store] has its SHA-256 hash. When
+// the person has logged in, another cookie replaces it, which is valid for all documents of which the
+// person is a participant. Requests that change something have to come from the page itself
+// ([http.CrossOriginProtection]), no other site can frame it, and it loads nothing from other servers.
 package page
 
 import (
@@ -48,7 +48,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// Portal is the rules of processes; *portal.Service is one.
+// Portal is the part of the portal service that the page uses; [portal.Service] implements it.
 type Portal interface {
 	LinkView(ctx context.Context, token string) (portal.ParticipantView, error)
 	ParticipantView(ctx context.Context, process, participant string) (portal.ParticipantView, error)
@@ -60,53 +60,36 @@ type Portal interface {
 	Decline(ctx context.Context, process, participant, reason string) error
 }
 
-// Renderer draws pages and reads what is written on them; *pdfium.Renderer is one.
+// Renderer draws pages of documents and extracts their text; a [pdfium.Renderer] implements it.
 type Renderer interface {
 	Render(ctx context.Context, r io.ReaderAt, size int64, page, width, height int) (*image.RGBA, error)
 	Lines(ctx context.Context, r io.ReaderAt, size int64, page int) ([]stamp.Line, error)
 }
 
-// Config is what the page is made of.
+// Config configures a [Page].
 type Config struct {
-	// BaseURL is where browsers reach the server, by whatever name a proxy calls it: forms that come from
-	// there are the page's own. With https: they are told to use nothing else.
+	// BaseURL is the address at which browsers reach the server, whatever host name a proxy sends. Forms that come
+	// from this origin are accepted. With an https URL, answers carry Strict-Transport-Security.
 	BaseURL  string
 	Portal   Portal
 	Store    Store
-	Tx       storage.Transactor // of the Store
-	Login    Login              // nil: nobody can log in, which the pages of links say
+	Tx       storage.Transactor // the transactions of Store
+	Login    Login              // nil: no login is possible, and the pages say so
 	Renderer Renderer
-	// Methods are how people can be asked to sign, the usual one first.
+	// Methods are the offered ways to sign, the default first.
 	Methods []idp.Method
-	// Sender is the name of the account that asks.
+	// Sender returns the name of the account that asks for signatures.
 	Sender   func(ctx context.Context, account string) (string, error)
 	Operator Operator
-	// Trial says that nobody is really asked, which the page then says everywhere.
+	// Trial marks every page as one of a trial server, which asks no real person.
 	Trial bool
-	// Failed is called with errors that are the server's fault. nil: nobody is told.
+	// Failed is called with errors that are the server's fault. It may be nil.
 	Failed func(context.Context, error)
-	// Now tells the time; nil is the machine's clock.
+	// Now is the clock; nil is the machine's clock.
 	Now storage.Clock
 }
 
-// Operator is who runs the service, as people see it. The zero value is Innsigli's own.
-type Operator struct {
-	Name    string // empty: OwnName
-	Logo    []byte // PNG; nil: the name alone
-	Colour  string // "#rrggbb", readable on white; empty: OwnColour
-	Contact string // where people get help, a mailto: or https: URL; empty: nowhere
-}
-
-// The looks of who has chosen none.
-const (
-	OwnName   = "Innsigli"
-	OwnColour = "#1d4f91"
-)
-
-// Check says what is wrong with each of them.
-func (o Operator) Check() (name, logo, colour, contact error) { return checkOperator(o) }
-
-// Page is a handler for all paths under /sign/. It may be used by several goroutines.
+// Page is the handler of all paths under /sign/. It is safe for concurrent use.
 type Page struct {
 	config   Config
 	handler  http.Handler
@@ -114,14 +97,14 @@ type Page struct {
 	pictures *pictures
 }
 
-// New returns the page. An error is one of the Operator's.
+// New returns a page. The errors are those of [Operator.Check].
 func New(c Config) (*Page, error) {
 	name, logo, colour, contact := c.Operator.Check()
 	if err := errors.Join(name, logo, colour, contact); err != nil {
 		return nil, err
 	}
 	if c.Login == nil {
-		c.Login = noWays{}
+		c.Login = noLogin{}
 	}
 	p := &Page{config: c, theme: newTheme(c.Operator)}
 	p.pictures = newPictures(c.Renderer)
@@ -129,41 +112,55 @@ func New(c Config) (*Page, error) {
 	return p, nil
 }
 
-// Close ends what is drawn ahead.
+// Close stops drawing pictures, and waits until no picture is being drawn.
 func (p *Page) Close() { p.pictures.close() }
 
+// ServeHTTP implements [http.Handler].
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.handler.ServeHTTP(w, r) }
 
-// routes are all paths. Those with a token or a participant are under the same headers.
+// routes returns the handler of all paths, behind the checks and headers of secure.
 func (p *Page) routes() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, do := range map[string]action{
-		"GET /sign/{token}":                           p.landing,
+		"GET /sign/{token}":                           p.showLink,
 		"POST /sign/{token}/login":                    p.beginLogin,
-		"GET /sign/login":                             p.waitForLogin,
-		"HEAD /sign/login":                            onlyGet,
-		"POST /sign/login/end":                        p.endLogin,
-		"GET /sign/back":                              p.backFromProvider,
-		"HEAD /sign/back":                             onlyGet,
+		"GET /sign/login":                             p.loginProgress,
+		"HEAD /sign/login":                            rejectHead,
+		"POST /sign/login/end":                        p.cancelLogin,
+		"GET /sign/back":                              p.loginCallback,
+		"HEAD /sign/back":                             rejectHead,
 		"POST /sign/logout":                           p.logout,
-		"GET /sign/goodbye":                           p.goodbye,
+		"GET /sign/goodbye":                           p.showGoodbye,
 		"POST /sign/{token}/logout":                   p.logout,
-		"GET /sign/goodbye/{token}":                   p.goodbye,
+		"GET /sign/goodbye/{token}":                   p.showGoodbye,
 		"POST /sign/{process}/{who}/logout":           p.logout,
-		"GET /sign/{process}/{who}/goodbye":           p.goodbye,
-		"GET /sign/{process}/{who}":                   p.place,
+		"GET /sign/{process}/{who}/goodbye":           p.showGoodbye,
+		"GET /sign/{process}/{who}":                   p.showParticipantPage,
 		"POST /sign/{process}/{who}/login":            p.beginLogin,
 		"POST /sign/{process}/{who}/sign":             p.sign,
-		"GET /sign/{process}/{who}/decline":           p.askDecline,
+		"GET /sign/{process}/{who}/decline":           p.confirmDecline,
 		"POST /sign/{process}/{who}/decline":          p.decline,
 		"GET /sign/{process}/{who}/document":          p.download,
-		"GET /sign/{process}/{who}/pages/{n}/{width}": p.picture,
-		"/sign/": noPage(mux),
+		"GET /sign/{process}/{who}/pages/{n}/{width}": p.servePicture,
+		"/sign/": fallback(mux),
 	} {
-		mux.Handle(pattern, p.serve(do))
+		mux.Handle(pattern, p.handle(do))
 	}
 	mux.Handle("GET /sign/assets/{file}", p.assets())
-	return guard(p.config.BaseURL, mux, p.serve(func(http.ResponseWriter, *http.Request) error { return errForeign }))
+	return secure(p.config.BaseURL, mux, p.handle(func(http.ResponseWriter, *http.Request) error { return errCrossSite }))
 }
 
+// now returns the time by the configured clock.
 func (p *Page) now(ctx context.Context) time.Time { return p.config.Now.Now(ctx) }
+
+// Record is a stored session, login, counter or form submission. Its key is a SHA-256 hash, and its value is
+// secret.
+type Record = storage.Record
+
+// Store keeps records; [storage.Records] implements it. Two transactions that read the same record, present or
+// not, run one after the other, so that counters are exact. Deleting expired records is not the page's task.
+type Store interface {
+	PutRecord(ctx context.Context, r Record) error
+	Record(ctx context.Context, key []byte) (Record, error)
+	DeleteRecord(ctx context.Context, key []byte) error
+}

@@ -2,11 +2,13 @@ package page
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/portal"
@@ -14,46 +16,46 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// signForm asks how the person is to be reached, for the document as it is shown.
+// signForm is the form to sign the shown document.
 type signForm struct {
-	Methods  []idp.Method // the usual one first
+	Methods  []idp.Method // the default first
 	Method   idp.Method
-	Phone    string // as the person wrote it
-	Revision int    // of the document that is shown
+	Phone    string // as entered
+	Revision int    // of the shown document
 	Fault    string // key of what is wrong with the phone number
 }
 
-// Chooses says whether there is more than one method.
+// Chooses reports whether there is more than one method.
 func (f *signForm) Chooses() bool { return len(f.Methods) > 1 }
 
-// AsksPhone says whether a phone number may be needed.
+// AsksPhone reports whether a method needs a phone number.
 func (f *signForm) AsksPhone() bool { return slices.Contains(f.Methods, idp.SIM) }
 
-// newSignForm has what is known of the person: from the login of a visit, and before that from the
-// invitation. Nobody is to enter again what they have entered before (WCAG 2.2, 3.3.7).
-func newSignForm(methods []idp.Method, place *portal.ParticipantView, revision int, v visit) *signForm {
+// newSignForm returns a form with the input of the session's login, or else with the phone number of the
+// invitation, so that a person need not enter it twice (WCAG 2.2, 3.3.7).
+func newSignForm(methods []idp.Method, view *portal.ParticipantView, revision int, v session) *signForm {
 	f := &signForm{Methods: methods, Revision: revision}
-	if place.Participant.Kennitala != "" { // whoever takes a place that is anybody's may be another than was invited
-		f.Phone = place.Participant.Phone
+	if view.Participant.Kennitala != "" { // without a kennitala, the person may be another than the invited one
+		f.Phone = view.Participant.Phone
 	}
 	if len(methods) > 0 {
 		f.Method = methods[0]
 	}
-	if method := methodOf[v.Way]; slices.Contains(methods, method) {
+	if method := signingMethods[v.Method]; slices.Contains(methods, method) {
 		f.Method = method
 	}
-	if v.Way == SIM {
+	if v.Method == SIM {
 		f.Phone = v.Hint
 	}
 	return f
 }
 
-// methodOf is how who has logged in would be asked to sign in the same way.
-var methodOf = map[Way]idp.Method{App: idp.App, SIM: idp.SIM}
+// signingMethods are the methods to sign that correspond to methods to log in.
+var signingMethods = map[LoginMethod]idp.Method{App: idp.App, SIM: idp.SIM}
 
-// readSignForm reads what the person sent. errForm, errTooLong.
+// readSignForm reads the form of a request. Errors: errInvalidForm, errFormTooLarge.
 func (p *Page) readSignForm(r *http.Request) (*signForm, error) {
-	if err := readForm(r); err != nil {
+	if err := parseForm(r); err != nil {
 		return nil, err
 	}
 	revision, err := strconv.ParseUint(r.PostForm.Get("revision"), 10, 16)
@@ -62,7 +64,7 @@ func (p *Page) readSignForm(r *http.Request) (*signForm, error) {
 		Phone: r.PostForm.Get("phone"), Revision: int(revision),
 	}
 	if err != nil || !slices.Contains(f.Methods, f.Method) {
-		return nil, errForm
+		return nil, errInvalidForm
 	}
 	if _, ok := idp.LocalPhone(f.Phone); f.Method == idp.SIM && !ok {
 		f.Fault = "sign.phone.fault"
@@ -70,7 +72,8 @@ func (p *Page) readSignForm(r *http.Request) (*signForm, error) {
 	return f, nil
 }
 
-func (f *signForm) ask() portal.SignRequest {
+// request returns the request to the portal.
+func (f *signForm) request() portal.SignRequest {
 	a := portal.SignRequest{Method: f.Method, Revision: f.Revision}
 	if f.Method == idp.SIM {
 		a.Phone, _ = idp.LocalPhone(f.Phone)
@@ -78,12 +81,11 @@ func (f *signForm) ask() portal.SignRequest {
 	return a
 }
 
-// sign has the person asked on the phone. What cannot be begun, since something has come before it, the
-// participant's page tells.
+// sign begins a signature. If that is not possible any more, the page of the participant shows why.
 func (p *Page) sign(w http.ResponseWriter, r *http.Request) error {
-	place, person, err := p.visitor(r)
-	if errors.Is(err, errNobody) {
-		return seeOther(w, r, home(r))
+	view, person, err := p.authorize(r)
+	if errors.Is(err, errNoSession) {
+		return seeOther(w, r, subjectPath(r))
 	}
 	if err != nil {
 		return err
@@ -92,64 +94,157 @@ func (p *Page) sign(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case err != nil:
 		return err
-	case situationOf(&place) != asked:
-		return seeOther(w, r, pathOf(&place))
-	case form.Revision != place.Revision():
+	case pageStateOf(&view) != stateAsked:
+		return seeOther(w, r, pathOf(&view))
+	case form.Revision != view.Revision():
 		return portal.ErrChanged
 	case form.Fault != "":
-		return p.showPlace(w, r, &place, person, form)
+		return p.showDocument(w, r, &view, person, form)
 	}
-	at, ask := p.now(r.Context()), form.ask()
-	counters := signCounters(&place, person.Kennitala, ask)
-	may := func(ctx context.Context) error { return p.count(ctx, at, counters) }
+	now, request := p.now(r.Context()), form.request()
+	counters := signCounters(&view, person.Kennitala, request)
+	allow := func(ctx context.Context) error { return p.countAttempt(ctx, now, counters) }
 	begin := func(ctx context.Context) (string, error) {
-		started, err := p.config.Portal.Sign(ctx, place.ID, place.Participant.ID, ask)
-		if noAnswer(err) {
-			p.takeBackSoon(ctx, at, counters)
+		started, err := p.config.Portal.Sign(ctx, view.ID, view.Participant.ID, request)
+		if providerFailed(err) {
+			p.tryUncount(ctx, now, counters)
 		}
-		return leadsTo(&place, started, err)
+		return resultPath(&view, started, err)
 	}
-	to, err := p.once(r.Context(), beginKey(&place), may, begin)
+	to, err := p.once(r.Context(), nextTurnKey(&view), allow, begin)
 	if err != nil {
 		return err
 	}
 	return seeOther(w, r, to)
 }
 
-// leadsTo says which page tells what comes of a start.
-func leadsTo(place *portal.ParticipantView, started signing.Started, err error) (to string, failed error) {
+// resultPath returns the page that shows the outcome of a started signature, or an error with a page of its
+// own.
+func resultPath(view *portal.ParticipantView, started signing.Started, err error) (to string, failed error) {
 	var refusal *signing.Refusal
 	switch {
 	case err == nil:
-		return attemptPath(place, started.ID, started.Code), nil
+		return attemptPath(view, started.ID, started.Code), nil
 	case errors.As(err, &refusal):
-		return pathOf(place) + "?" + refusedQuery + "=" + string(refusal.Code), nil
-	case overtaken(err):
-		return pathOf(place), nil
-	case known(err):
+		return pathOf(view) + "?" + refusedQuery + "=" + string(refusal.Code), nil
+	case superseded(err):
+		return pathOf(view), nil
+	case hasProblemPage(err):
 		return "", err
 	}
-	return "", fmt.Errorf("%w: %w", errProvider, err)
+	return "", fmt.Errorf("%w: %w", errProviderFailed, err)
 }
 
-// known says whether an error has a page of its own.
-func known(err error) bool {
+// hasProblemPage reports whether an error of starting has a page of its own.
+func hasProblemPage(err error) bool {
 	return errors.Is(err, portal.ErrChanged) || errors.Is(err, portal.ErrNotFound) || storage.IsTemporary(err)
 }
 
-// noAnswer says whether a start failed since the provider did not answer, or is not there for anybody.
-func noAnswer(err error) bool {
+// providerFailed reports whether the provider gave no answer, or is out of service for everyone.
+func providerFailed(err error) bool {
 	var refusal *signing.Refusal
 	if errors.As(err, &refusal) {
 		return refusal.Code == idp.SystemUnderMaintenance || refusal.Code == idp.CommunicationError
 	}
-	return err != nil && !overtaken(err) && !known(err)
+	return err != nil && !superseded(err) && !hasProblemPage(err)
 }
 
-// overtaken says whether something else has happened before, which the participant's page tells.
-func overtaken(err error) bool {
+// superseded reports whether the process has changed meanwhile; the page of the participant shows how.
+func superseded(err error) bool {
 	return slices.ContainsFunc([]error{
 		portal.ErrTurn, portal.ErrAnswered, portal.ErrNotWaiting, portal.ErrViewer, portal.ErrNotLoggedIn,
 		signing.ErrFinished,
 	}, func(one error) bool { return errors.Is(err, one) })
+}
+
+// onceRecord is the record of an action that several requests want at once, as after a double click. The first
+// request runs it, and the others lead to its result.
+type onceRecord struct {
+	To string `json:"to"` // path of the result; empty: not known yet
+}
+
+// Times of once.
+const (
+	onceLease        = 30 * time.Second       // after which the first request's server counts as crashed
+	onceResultTime   = 5 * time.Second        // for which the result is also that of later requests
+	oncePollInterval = 100 * time.Millisecond // between two reads of the record by a waiting request
+)
+
+// nextTurnKey returns the key of the record for a participant's next turn.
+func nextTurnKey(view *portal.ParticipantView) []byte {
+	return recordKey("begin", fmt.Sprintf("%s/%s/%d", view.ID, view.Participant.ID, view.Turns+1))
+}
+
+// once runs do, if allow permits it, unless another request is running it under the same key: then it waits for
+// that result. After a failure the next request runs it again. allow joins a transaction.
+func (p *Page) once(ctx context.Context, key []byte, allow func(context.Context) error, do func(context.Context) (to string, err error)) (string, error) {
+	for {
+		to, first, err := p.claim(ctx, key, allow)
+		switch {
+		case err != nil, to != "":
+			return to, err
+		case first: // at a second click browsers cancel the first request, which goes on all the same
+			return p.runFirst(context.WithoutCancel(ctx), key, do)
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-time.After(oncePollInterval):
+		}
+	}
+}
+
+// claim returns the path of an earlier result, or first if the caller has to run the action. If neither is set,
+// another request is running it.
+func (p *Page) claim(ctx context.Context, key []byte, allow func(context.Context) error) (to string, first bool, err error) {
+	read := func(ctx context.Context) error {
+		found, err := p.config.Store.Record(ctx, key)
+		var b onceRecord
+		switch {
+		case errors.Is(err, storage.ErrNotFound), err == nil && !p.now(ctx).Before(found.Expires):
+			first = true
+			return nil
+		case err == nil:
+			err = json.Unmarshal(found.Value, &b)
+		}
+		to, first = b.To, false
+		return err
+	}
+	if err := read(ctx); err != nil || !first {
+		return to, false, err
+	}
+	err = storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
+		if err := read(ctx); err != nil || !first {
+			return err
+		}
+		if err := allow(ctx); err != nil {
+			return err
+		}
+		return p.saveOnce(ctx, key, onceRecord{}, onceLease)
+	})
+	return to, first, err
+}
+
+// runFirst runs the action and stores its result for the other requests.
+func (p *Page) runFirst(ctx context.Context, key []byte, do func(context.Context) (string, error)) (string, error) {
+	to, err := do(ctx)
+	saveErr := storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
+		if err != nil {
+			return p.config.Store.DeleteRecord(ctx, key)
+		}
+		return p.saveOnce(ctx, key, onceRecord{to}, onceResultTime)
+	})
+	if err == nil && saveErr != nil { // the other requests run it when the record expires
+		p.report(ctx, saveErr)
+	}
+	return to, err
+}
+
+// saveOnce stores the record of an action.
+func (p *Page) saveOnce(ctx context.Context, key []byte, b onceRecord, lifetime time.Duration) error {
+	value, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	return p.config.Store.PutRecord(ctx, Record{Key: key, Value: value, Expires: p.now(ctx).Add(lifetime)})
 }

@@ -24,7 +24,7 @@ func TestWhereServersListen(t *testing.T) {
 			c.checkAddresses(&found)
 			switch got := c.listen(); {
 			case want == "":
-				if found.Err() == nil || !strings.Contains(found.Err().Error(), "--listen: is not on this machine") {
+				if found.Err() == nil || !strings.Contains(found.Err().Error(), "--listen: must be on this machine") {
 					t.Errorf("%s: %v", listen, found.Err())
 				}
 			case found.Err() != nil || got != want:
@@ -117,7 +117,7 @@ func TestVariables(t *testing.T) {
 	} {
 		var found, expected Faults
 		if want != "" {
-			expected.add(name, "is not known; %s is", want)
+			expected.add(name, "is unknown; %s exists", want)
 		}
 		if checkVariables([]string{name + "=x"}, known, &found); !slices.Equal(found, expected) {
 			t.Errorf("%s: %q, want %q", name, found, expected)

@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// decode decodes the values of a TOML file into a struct whose fields have the tag toml. It notes every value of another
-// type than its field and every key that no field is for, where the decoder of package toml stops at the first.
+// decode decodes the values of a TOML file into a struct whose fields have the tag toml. It adds a fault for every value of
+// the wrong type and every unknown key; the decoder of package toml stops at the first one.
 func decode(values map[string]any, into any, found *Faults) {
 	decoder{found}.table("", values, reflect.ValueOf(into).Elem())
 }
 
 type decoder struct{ found *Faults }
 
-// table decodes a table into a struct. path stands before the names of its keys.
+// table decodes a table into a struct. path is the prefix of its keys in faults.
 func (d decoder) table(path string, values map[string]any, into reflect.Value) {
 	fields := make(map[string]reflect.Value)
 	addFields(into, fields)
@@ -28,7 +28,7 @@ func (d decoder) table(path string, values map[string]any, into reflect.Value) {
 	}
 }
 
-// addFields adds the fields of a struct by their keys, and those of structs that are embedded in it.
+// addFields adds the fields of a struct, and of structs that are embedded in it, to a map from keys.
 func addFields(of reflect.Value, fields map[string]reflect.Value) {
 	for i := range of.NumField() {
 		field := of.Type().Field(i)
@@ -40,7 +40,7 @@ func addFields(of reflect.Value, fields map[string]reflect.Value) {
 	}
 }
 
-// value decodes one value. A field of a type that it does not know is a fault of this package.
+// value decodes one value. It panics for a field of an unsupported type, which is a fault of this package.
 func (d decoder) value(key string, value any, into reflect.Value) {
 	if into.Kind() == reflect.Pointer {
 		into.Set(reflect.New(into.Type().Elem()))
@@ -83,7 +83,7 @@ func (d decoder) value(key string, value any, into reflect.Value) {
 	}
 }
 
-// set calls f with a value of the right type, and notes one of another.
+// set calls f with a value of the type T, and adds a fault for a value of another type.
 func set[T any](d decoder, key string, value any, what string, f func(T)) {
 	if right, ok := value.(T); ok {
 		f(right)
@@ -92,7 +92,7 @@ func set[T any](d decoder, key string, value any, what string, f func(T)) {
 	}
 }
 
-// elements decodes those of an array.
+// elements decodes the elements of an array.
 func elements[T any](d decoder, key string, list []T, into reflect.Value) {
 	into.Set(reflect.MakeSlice(into.Type(), len(list), len(list)))
 	for i, value := range list {

@@ -24,26 +24,26 @@ import (
 	"github.com/innsigli/innsigli/storage/sealed"
 )
 
-// Deployment is what a configuration opens for a server. It is closed after the server.
+// Deployment has what a configuration opens for a server. The caller closes it after the server.
 type Deployment struct {
-	// Server is the configuration of the server, of which the caller may change the rest.
+	// Server is the configuration of the server. The caller may change fields before it calls [server.New].
 	Server server.Config
 
 	db       DB
 	renderer *pdfium.Renderer
-	traces   *sdktrace.TracerProvider // nil: there are none
-	sources  *liveSources             // nil: there is no file
-	reload   *reload                  // nil: there is no file
+	traces   *sdktrace.TracerProvider // nil: nothing is traced
+	sources  *liveSources             // nil: there is no configuration file
+	reload   *reload                  // nil: there is no configuration file
 	tls      *tlsFiles                // nil: plain HTTP
 	log      *slog.Logger
 }
 
-// RendererFlag is that of a server, whose store stays.
+// RendererFlag sets the folder of the compiled page renderer of a server.
 type RendererFlag struct {
-	RendererCache string `placeholder:"FOLDER" help:"Folder for the compiled page renderer, which finds free spots for stamps (default STORE.pdfium beside a store of the form bolt:PATH, else innsigli/pdfium in the user's cache folder)."`
+	RendererCache string `placeholder:"FOLDER" help:"Folder for the compiled page renderer, which finds free space for stamps (default STORE.pdfium beside a store of the form bolt:PATH, else innsigli/pdfium in the user's cache folder)."`
 }
 
-// Folder returns the folder of the compiled page renderer for a store; empty: there is none.
+// Folder returns the folder of the compiled page renderer for a server on a store; empty: it is not cached.
 func (f RendererFlag) Folder(s Store) string {
 	if s.InPostgres() {
 		return cmp.Or(f.RendererCache, UserRendererFolder())
@@ -51,7 +51,8 @@ func (f RendererFlag) Folder(s Store) string {
 	return cmp.Or(f.RendererCache, s.Path+".pdfium")
 }
 
-// UserRendererFolder returns the folder of the user's caches for the compiled page renderer; empty: there is none.
+// UserRendererFolder returns the folder for the compiled page renderer in the user's cache folder; empty if the user
+// has none.
 func UserRendererFolder() string {
 	folder, err := os.UserCacheDir()
 	if err != nil {
@@ -60,8 +61,8 @@ func UserRendererFolder() string {
 	return filepath.Join(folder, "innsigli", "pdfium")
 }
 
-// Open opens the store and all else that the configuration names. compile, unless nil, compiles the page renderer in a
-// process of its own (see pdfium.Options).
+// Open migrates and opens the store, and opens all else that the configuration names. compile, if not nil, compiles the
+// page renderer in its own process (see [pdfium.Options]).
 func (c *Config) Open(ctx context.Context, log *slog.Logger, compile func(ctx context.Context, cache string) error) (*Deployment, error) {
 	d := &Deployment{log: log, tls: c.tls}
 	openStore := func(ctx context.Context) (DB, error) {
@@ -82,8 +83,7 @@ func (c *Config) Open(ctx context.Context, log *slog.Logger, compile func(ctx co
 	return d, nil
 }
 
-// OpenForCommand opens the same for a command that does a part of a server's work. It does not change the tables of a
-// database.
+// OpenForCommand does the same for a command that does a part of a server's work. It does not migrate the store.
 func (c *Config) OpenForCommand(ctx context.Context, log *slog.Logger) (*Deployment, error) {
 	d := &Deployment{log: log, tls: c.tls}
 	openStore := func(ctx context.Context) (DB, error) { return c.Store.Open(ctx, "innsigli-command") }
@@ -145,7 +145,7 @@ func (d *Deployment) open(ctx context.Context, c *Config, compile func(ctx conte
 	return d.openProvider(c)
 }
 
-// pollOnly is a provider that tells no news.
+// pollOnly hides that a provider can send notifications.
 type pollOnly struct{ idp.Provider }
 
 func (d *Deployment) openProvider(c *Config) error {
@@ -173,8 +173,8 @@ func newRenderer(cache string, compile func(ctx context.Context, cache string) e
 	return pdfium.New(o)
 }
 
-// masterKeys reads the keys. The first start of a sandbox on a store makes them; where
-// something is sealed already a missing file has to be found, and is not made anew.
+// masterKeys reads the key file. The first start of a sandbox on a store creates it. If the store has encrypted secrets
+// already, a missing key file is an error.
 func (f Flags) masterKeys(ctx context.Context, s Store, users sandbox.Store) (*sealed.Keys, error) {
 	path := f.KeyFile(s)
 	authority, err := users.Authority(ctx)
@@ -189,18 +189,18 @@ func (f Flags) masterKeys(ctx context.Context, s Store, users sandbox.Store) (*s
 	keys, err := sealed.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("--master-key-file: %w: this store was sealed with the key of another file, as a backup is: name that, --master-key-file OLD.key", err)
+		return nil, fmt.Errorf("--master-key-file: %w: the secrets in this store were encrypted with another key file, as those of a backup are: name it with --master-key-file OLD.key", err)
 	case err != nil:
 		return nil, fmt.Errorf("--master-key-file: %w", err)
 	}
 	return keys, nil
 }
 
-// tracesTime is how long a collector may take for what has not been sent yet.
+// tracesTime is how long Close waits for the collector to accept the last spans.
 const tracesTime = 3 * time.Second
 
-// Close closes what Open has opened. It is called when the server is closed. A collector of traces that is away keeps it
-// for three seconds, and is no error.
+// Close closes what Open has opened. The caller closes the server first. If the collector of traces does not answer, Close
+// waits for three seconds and returns no error for it.
 func (d *Deployment) Close() error {
 	var err error
 	if d.renderer != nil {
@@ -219,26 +219,26 @@ func (d *Deployment) Close() error {
 	return err
 }
 
-// watchInterval is how often the files of a configuration are looked at.
+// watchInterval is the time between two checks of the configuration files for changes.
 const watchInterval = 2 * time.Second
 
-// Watch takes changes of the file, and of files that it names, until the context ends: at each SIGHUP, and when one of them
-// was changed. Without a file SIGHUP does nothing.
+// Watch reloads the configuration file and the files that it names, at each SIGHUP and when one of them has changed, until
+// the context ends. Without a configuration file SIGHUP has no effect.
 func (d *Deployment) Watch(ctx context.Context) error {
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGHUP) // and never stop that: a SIGHUP while the server drains would end the program
+	signal.Notify(signals, syscall.SIGHUP) // not stopped: a SIGHUP while the server drains would end the program
 	ticker := time.NewTicker(watchInterval)
 	defer ticker.Stop()
 	for {
-		asked := false
+		hangup := false
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-signals:
-			asked = true
+			hangup = true
 		case <-ticker.C:
 		}
-		if d.reload != nil && (asked || d.reload.changed()) {
+		if d.reload != nil && (hangup || d.reload.changed()) {
 			d.reload.load()
 		}
 		if d.tls != nil && d.tls.changed() {
@@ -247,13 +247,13 @@ func (d *Deployment) Watch(ctx context.Context) error {
 	}
 }
 
-// reload takes a changed file while the server runs. It is taken whole or not at
-// all: while it has faults the one before stays in force.
+// reload loads a changed configuration file while the server runs. If the file has faults, the previous configuration stays
+// in force as a whole.
 type reload struct {
 	path    string
 	read    func(path string) (File, Faults)
 	sources *liveSources
-	started AtStart // what the server started with
+	started AtStart // sections that the server started with
 	log     *slog.Logger
 	fileWatch
 }
@@ -274,7 +274,8 @@ func (r *reload) load() {
 	r.log.Info("configuration reloaded", "roots", len(f.Roots), "intermediates", len(f.Intermediates), "timestampAuthorities", len(f.Timestamps))
 }
 
-// CheckTraces reports whether the collector of traces takes them, and returns its address; empty: there is none.
+// CheckTraces returns the address of the collector of traces, empty if there is none, and an error unless it accepts
+// traces.
 func (c *Config) CheckTraces(ctx context.Context) (endpoint string, err error) {
 	if c.collector.Endpoint == "" {
 		return "", nil

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Prefix begins the names of the program's variables.
+// Prefix is the prefix of the program's environment variables.
 const Prefix = "INNSIGLI_"
 
-// serviceVariable is one that Kubernetes sets for each service of a namespace, such as INNSIGLI_SERVICE_HOST and
-// INNSIGLI_PORT_8080_TCP_ADDR for a service whose name is "innsigli" or begins with it.
+// serviceVariable matches variables that Kubernetes sets for each service of a namespace, such as INNSIGLI_SERVICE_HOST and
+// INNSIGLI_PORT_8080_TCP_ADDR for a service whose name is or begins with "innsigli".
 var serviceVariable = regexp.MustCompile(`_(SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
 
-// checkVariables notes variables of the program's prefix that it does not know and that resemble one that it does: they
-// are misspelt, and would have no effect. Others may be of another program.
+// checkVariables adds a fault for each unknown variable with the program's prefix that resembles a known one: it is
+// probably misspelt, and would have no effect. Other unknown variables may belong to another program.
 func checkVariables(environ, known []string, found *Faults) {
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")
@@ -22,22 +22,22 @@ func checkVariables(environ, known []string, found *Faults) {
 			continue
 		}
 		if i := slices.IndexFunc(known, func(k string) bool { return resembles(name, k) }); i >= 0 {
-			found.add(name, "is not known; %s is", known[i])
+			found.add(name, "is unknown; %s exists", known[i])
 		}
 	}
 }
 
-// resembles reports whether two names differ in underscores alone, or in at most two letters.
+// resembles reports whether two names differ only in underscores and case, or in at most two letters.
 func resembles(a, b string) bool {
 	a, b = strings.TrimPrefix(a, Prefix), strings.TrimPrefix(b, Prefix)
-	plain := func(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "_", "")) }
-	if plain(a) == plain(b) {
+	normalized := func(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "_", "")) }
+	if normalized(a) == normalized(b) {
 		return true
 	}
 	return min(len(a), len(b)) > 4 && distance(a, b) <= 2
 }
 
-// distance is how many letters have to be added, taken away or replaced to make one text of the other (Levenshtein).
+// distance returns the Levenshtein distance of two texts.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -17,20 +17,20 @@ import (
 	"github.com/innsigli/innsigli/server"
 )
 
-// File is the file of a configuration: its sections as they are written, and what was made of them. docs/configuration.md
-// says what each key means.
+// File is the content of a configuration file: its sections as they are written, and the values that were read from them.
+// docs/configuration.md describes each key.
 type File struct {
 	Trust      Trust       `toml:"trust"`
 	Timestamps []Timestamp `toml:"timestamp"`
 	AtStart
 
 	Roots, TimestampRoots, Intermediates []*x509.Certificate
-	PrivateAddresses                     []netip.Prefix // that addresses in certificates may lead to
-	authorities                          []authority    // of Timestamps
-	files                                fileWatch      // that were read
+	PrivateAddresses                     []netip.Prefix // that URLs in certificates may lead to
+	authorities                          []authority    // from Timestamps
+	files                                fileWatch      // files that were read
 }
 
-// AtStart are the sections that are taken when a server starts; the others are also taken while it runs.
+// AtStart has the sections that take effect when a server starts. The others also take effect while it runs.
 type AtStart struct {
 	IdentityProvider *IdentityProvider `toml:"identity-provider"`
 	Login            *Login            `toml:"login"`
@@ -41,9 +41,9 @@ type AtStart struct {
 	Mail             Mail              `toml:"mail"`
 	Retention        Retention         `toml:"retention"`
 
-	Provider  *Provider      // of IdentityProvider
-	Logins    *LoginProvider // of Login
-	Operator  page.Operator  // of Page
+	Provider  *Provider      // from IdentityProvider
+	Logins    *LoginProvider // from Login
+	Operator  page.Operator  // from Page
 	proxies   server.Proxies
 	limits    server.Limits
 	webhooks  server.Webhooks
@@ -53,7 +53,7 @@ type AtStart struct {
 // SectionsAtStart names the sections of AtStart.
 const SectionsAtStart = "[retention], [webhooks], [mail], [proxy], [limits], [identity-provider], [login] and [page]"
 
-// changed returns the names of sections that are not as they were, nor the files that they name.
+// changed returns the names of sections that have changed, or that name a file that has changed.
 func (a AtStart) changed(before AtStart) (sections []string) {
 	now, then := reflect.ValueOf(a), reflect.ValueOf(before)
 	for i := range now.NumField() {
@@ -64,19 +64,19 @@ func (a AtStart) changed(before AtStart) (sections []string) {
 	return sections
 }
 
-// readFile reads the file of a configuration; there may be none, but in production.
+// readFile reads the configuration file, which is optional except in production.
 func (f Flags) readFile(path string) (file File, found Faults) {
 	if path != "" {
 		file, found = ReadFile(path)
 	}
-	unread := path != "" && (found.about("--config: ") || found.about(path+": ")) // it is not known what the file lacks
+	unread := path != "" && (found.about("--config: ") || found.about(path+": ")) // the file could not be read
 	if f.production() && !f.Simulated && !unread {
 		file.CheckProduction(&found)
 	}
 	return file, found
 }
 
-// ReadFile reads a file and those that it names, and finds all of their faults.
+// ReadFile reads a configuration file and the files that it names, and finds all of their faults.
 func ReadFile(path string) (File, Faults) {
 	var f File
 	var found Faults
@@ -109,50 +109,50 @@ func ReadFile(path string) (File, Faults) {
 	return f, found
 }
 
-// CheckProduction notes what production cannot be without: it has no authority of its own, so
-// that no certificate would be trusted and no level but B could be reached.
+// CheckProduction adds faults for sections that production requires. Production has no test authority: without roots no
+// certificate is trusted, and without a timestamp authority only level B is possible.
 func (f File) CheckProduction(found *Faults) {
 	if len(f.Roots) == 0 && !found.about("trust.roots") {
-		found.add("trust.roots", "there is none, and without one no certificate is trusted")
+		found.add("trust.roots", "is missing: without a root no certificate is trusted")
 	}
 	if len(f.Timestamps) == 0 {
-		found.add("timestamp", "there is none, and without one there is no level but B")
+		found.add("timestamp", "is missing: without a timestamp authority only level B is possible")
 	}
 	if f.IdentityProvider == nil {
-		found.add("identity-provider", "there is none, and without one nobody can be asked to sign")
+		found.add("identity-provider", "is missing: without a provider no person can be asked to sign")
 	}
 }
 
-// duration is a length of time such as "60s". Zero: the key is not there.
+// duration is a duration such as "60s"; zero if the key is not set.
 type duration time.Duration
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (d *duration) UnmarshalText(text []byte) error {
 	parsed, err := time.ParseDuration(string(text))
 	if err != nil || parsed <= 0 {
-		return errors.New(`"` + string(text) + `" is no time such as 60s`)
+		return errors.New(`"` + string(text) + `" is not a duration such as 60s`)
 	}
 	*d = duration(parsed)
 	return nil
 }
 
-// timeout is a length of time such as "10s", up to a minute: a service that does not answer holds up
-// no longer what another would give. Zero: the key is not there.
+// timeout is a duration such as "10s", of at most a minute, after which the next service is asked; zero if the key is
+// not set.
 type timeout time.Duration
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (d *timeout) UnmarshalText(text []byte) error {
 	parsed, err := time.ParseDuration(string(text))
 	if err != nil || parsed <= 0 || parsed > time.Minute {
-		return errors.New(`"` + string(text) + `" is no time of up to a minute, such as 10s`)
+		return errors.New(`"` + string(text) + `" is not a duration of at most a minute, such as 10s`)
 	}
 	*d = timeout(parsed)
 	return nil
 }
 
-// section notes faults of a table of the file under the names of its keys.
+// section is a table of the file. Its methods read values, and add faults under the names of the table's keys.
 type section struct {
-	path  string // before the names of keys: "timestamp[1]."
+	path  string // prefix of the names of keys: "timestamp[1]."
 	found *Faults
 	files configFiles
 }
@@ -165,32 +165,32 @@ func (s section) at(name string, i int) section { return s.in(indexed(name, i)) 
 
 func (s section) fault(key, format string, args ...any) { s.found.add(s.path+key, format, args...) }
 
-// together notes that of two keys one is missing.
+// together adds a fault if only one of two keys is set.
 func (s section) together(a, valueA, b, valueB string) {
 	switch {
 	case valueA != "" && valueB == "":
-		s.fault(b, "is missing, and %s is there", a)
+		s.fault(b, "is missing, but %s is set", a)
 	case valueB != "" && valueA == "":
-		s.fault(a, "is missing, and %s is there", b)
+		s.fault(a, "is missing, but %s is set", b)
 	}
 }
 
-// required notes that a key is missing, unless a fault of it is known.
+// required adds a fault if a key is missing, unless the key has a fault already.
 func (s section) required(key, value string) {
 	if value == "" && !s.found.about(s.path+key+":") {
 		s.fault(key, "is missing")
 	}
 }
 
-// unused notes that a key is there and has no effect.
-func (s section) unused(when, key string, there bool) {
-	if there {
+// unused adds a fault if a key is set that has no effect.
+func (s section) unused(when, key string, set bool) {
+	if set {
 		s.fault(key, "is not used %s", when)
 	}
 }
 
-// judged notes what the package that a value is for has against it, and reports whether it has nothing.
-func (s section) judged(key string, err error) bool {
+// check adds an error of the package that a value is for as a fault of the key, and reports whether there is none.
+func (s section) check(key string, err error) bool {
 	if err != nil {
 		_, text, _ := strings.Cut(err.Error(), ": ") // without the package's name
 		s.fault(key, "%s", text)
@@ -198,26 +198,26 @@ func (s section) judged(key string, err error) bool {
 	return err == nil
 }
 
-// oneOf notes a value that is none of those that there are. Empty: the key is not there.
+// oneOf adds a fault for a value that is not one of values. An empty value stands for a key that is not set.
 func (s section) oneOf(key, value string, values ...string) {
 	if value != "" && !slices.Contains(values, value) {
-		s.fault(key, "%q is none of %s", value, strings.Join(values, ", "))
+		s.fault(key, "%q is not one of %s", value, strings.Join(values, ", "))
 	}
 }
 
-// number returns a number within limits; 0 when the key is not there, or is faulty.
+// number returns a number within limits, and 0 if the key is not set or has a fault.
 func (s section) number(key string, value *int64, least, most int64) int64 {
 	if value == nil {
 		return 0
 	}
 	if *value < least || *value > most {
-		s.fault(key, "is not between %d and %d", least, most)
+		s.fault(key, "must be between %d and %d", least, most)
 		return 0
 	}
 	return *value
 }
 
-// secureURL notes what is wrong with the URL of a service that secrets or kennitalas are sent to. It does not
+// secureURL adds a fault unless value is a URL that is safe to send secrets and kennitalas to. The fault does not
 // repeat the URL, which may have a password in it.
 func (s section) secureURL(key, value string) {
 	if value == "" {
@@ -226,15 +226,15 @@ func (s section) secureURL(key, value string) {
 	u, err := url.Parse(value)
 	switch {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		s.fault(key, "is no https URL")
+		s.fault(key, "is not an https URL")
 	case u.User != nil, u.RawQuery != "", u.Fragment != "":
-		s.fault(key, "is more than host, port and path")
+		s.fault(key, "may only have a host, port and path")
 	case u.Scheme == "http" && !isLoopback(u.Hostname()):
-		s.fault(key, "is not https, and not on this machine")
+		s.fault(key, "must be https, or on this machine")
 	}
 }
 
-// named returns what read finds in the file that a key names, if it names one.
+// named returns the content of the file that a key names, which read reads; empty if the key is not set.
 func (s section) named(key, path string, read func(string) (string, error)) string {
 	if path == "" {
 		return ""

@@ -76,9 +76,9 @@ func TestDecodeFaults(t *testing.T) {
 	decode(values, new(File), &found)
 	want := Faults{
 		"identity-provider.app: is not a table", "identity-provider.check-name: is not true or false",
-		"limits.body: is not a whole number", "limits.connections: is not a whole number", `limits.slow-after: "soon" is no time such as 60s`,
+		"limits.body: is not a whole number", "limits.connections: is not a whole number", `limits.slow-after: "soon" is not a duration such as 60s`,
 		"login: is not a table", "page: is not a table", "pages: is not known",
-		`retention.evidence: "10" is no time of 1h to 100y, such as 24h, 90d or 10y`,
+		`retention.evidence: "10" is not a duration between 1h and 100y, such as 24h, 90d or 10y`,
 		"timestamp[0].url: is not a string", "timestamp[1].Url: is not known", "timestamp[1].timeout: is not a string", "timestamp[1].urll: is not known",
 		"trust.colour: is not known", "trust.private-addresses[1]: is not a string", "trust.roots: is not an array of strings",
 	}

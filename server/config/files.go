@@ -18,18 +18,17 @@ import (
 const (
 	maxConfiguration = 64 << 10
 	maxSecret        = 4 << 10
-	maxPEM           = 1 << 20  // of a key, or a certificate with those above it
+	maxPEM           = 1 << 20  // of a key, or a certificate with its chain
 	maxBundle        = 16 << 20 // of certificates
 )
 
-// configFiles reads what a configuration names and remembers how each file was, so that a
-// change is noticed.
+// configFiles reads the files that a configuration names, and records the version of each so that changes are noticed.
 type configFiles struct {
-	folder   string // that relative names are in
+	folder   string // base of relative names
 	versions map[string]fileVersion
 }
 
-// path is where a file is that the configuration names.
+// path returns the path of a file that the configuration names.
 func (f configFiles) path(name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -50,7 +49,7 @@ func (f configFiles) read(name string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.versions[name] = versionOf(stat) // of before: what is written meanwhile is a change
+	f.versions[name] = versionOf(stat) // before reading: what is written meanwhile counts as a change
 	content, err := io.ReadAll(io.LimitReader(file, limit+1))
 	if int64(len(content)) > limit {
 		return nil, fmt.Errorf("%s is longer than %d bytes", name, limit)
@@ -58,7 +57,7 @@ func (f configFiles) read(name string, limit int64) ([]byte, error) {
 	return content, err
 }
 
-// secret reads the line that a file consists of.
+// secret reads a file that has exactly one line.
 func (f configFiles) secret(name string) (string, error) {
 	content, err := f.read(name, maxSecret)
 	if err != nil {
@@ -66,14 +65,15 @@ func (f configFiles) secret(name string) (string, error) {
 	}
 	line := bytes.TrimRight(content, "\r\n")
 	if len(line) == 0 || bytes.ContainsAny(line, "\r\n") {
-		return "", fmt.Errorf("%s does not consist of one line", name)
+		return "", fmt.Errorf("%s must have exactly one line", name)
 	}
 	return string(line), nil
 }
 
-// closed returns a function that reads as read does, and refuses files that others than the owner and group can read, or
-// others than the owner can change: with the client's secret and key anybody could ask people in the server's name.
-func (f configFiles) closed(read func(name string) (string, error)) func(name string) (string, error) {
+// private returns a function that reads as read does, and refuses a file that users other than its owner and group can
+// read, or that users other than its owner can change: with the client's secret and key they could send requests in the
+// name of the server.
+func (f configFiles) private(read func(name string) (string, error)) func(name string) (string, error) {
 	return func(name string) (string, error) {
 		content, err := read(name)
 		if err != nil {
@@ -81,7 +81,7 @@ func (f configFiles) closed(read func(name string) (string, error)) func(name st
 		}
 		stat, err := os.Stat(f.path(name))
 		if err == nil && stat.Mode().Perm()&0o027 != 0 {
-			err = fmt.Errorf("%s is open to others (%04o): chmod 600 it, and get another if somebody may have read it", name, stat.Mode().Perm())
+			err = fmt.Errorf("%s is accessible to other users (%04o): chmod 600 it, and replace its secret if somebody may have read it", name, stat.Mode().Perm())
 		}
 		return content, err
 	}
@@ -93,10 +93,10 @@ func (f configFiles) pem(name string) (string, error) {
 	return string(content), err
 }
 
-// certificates reads the bundles that a key lists.
+// certificates reads the certificate bundles that a key lists.
 func (s section) certificates(key string, paths []string) (all []*x509.Certificate) {
 	for i, path := range paths {
-		if s.found.about(s.path + indexed(key, i)) { // it is no string
+		if s.found.about(s.path + indexed(key, i)) { // it is not a string
 			continue
 		}
 		content, err := s.files.read(path, maxBundle)
@@ -114,7 +114,7 @@ func (s section) certificates(key string, paths []string) (all []*x509.Certifica
 
 func indexed(name string, i int) string { return fmt.Sprintf("%s[%d]", name, i) }
 
-// withName is an error with the name of its file, which those of package os have.
+// withName adds the name of its file to an error, unless package os has added it.
 func withName(err error, name string) error {
 	if path := new(os.PathError); errors.As(err, &path) {
 		return err
@@ -127,7 +127,7 @@ func FindKey(rest []byte) (crypto.Signer, error) {
 	for {
 		var block *pem.Block
 		if block, rest = pem.Decode(rest); block == nil {
-			return nil, errors.New("there is no private key in PEM that can be read")
+			return nil, errors.New("no readable private key in PEM was found")
 		}
 		key, err := parseKey(block)
 		if err != nil {
@@ -139,7 +139,7 @@ func FindKey(rest []byte) (crypto.Signer, error) {
 	}
 }
 
-// parseKey returns nil for a block that is no key.
+// parseKey parses the private key of a PEM block; nil if the block is not a private key.
 func parseKey(block *pem.Block) (any, error) {
 	switch block.Type {
 	case "PRIVATE KEY":
@@ -162,21 +162,21 @@ func poolOf(certificates []*x509.Certificate) *x509.CertPool {
 	return pool
 }
 
-// fileVersion is when a file was last changed, in nanoseconds, and how long it was. The zero
-// value is that of a file that does not exist.
+// fileVersion has the modification time of a file, in nanoseconds, and its size. The zero value stands for a file that does
+// not exist.
 type fileVersion struct{ modified, size int64 }
 
 func versionOf(stat os.FileInfo) fileVersion {
 	return fileVersion{stat.ModTime().UnixNano(), stat.Size()}
 }
 
-// fileWatch notices that files were changed.
+// fileWatch detects changes of files.
 type fileWatch struct {
-	seen, next map[string]fileVersion // the files as they were read, and as they are about to be
+	seen, next map[string]fileVersion // versions when the files were read, and at the last call of changed
 }
 
-// changed reports whether the files are others than those that were read, and have come to
-// rest: half of a file could be read without a fault.
+// changed reports whether the files have changed since they were read, and have not changed since the last call: a file
+// that is being written may have no fault either.
 func (w *fileWatch) changed() bool {
 	now := make(map[string]fileVersion)
 	for path := range w.seen {
@@ -185,7 +185,7 @@ func (w *fileWatch) changed() bool {
 			now[path] = versionOf(stat)
 		}
 	}
-	atRest := maps.Equal(now, w.next)
+	stable := maps.Equal(now, w.next)
 	w.next = now
-	return atRest && !maps.Equal(now, w.seen)
+	return stable && !maps.Equal(now, w.seen)
 }

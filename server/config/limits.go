@@ -14,7 +14,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// Limits is [limits].
+// Limits is the section [limits].
 type Limits struct {
 	ClientRate            *int64   `toml:"client-rate"`
 	ClientBurst           *int64   `toml:"client-burst"`
@@ -34,7 +34,7 @@ const (
 	minSlowAfter   = time.Second
 	minLeastRate   = 1    // bytes a second
 	maxBody        = 1024 // MiB
-	bodies         = 4    // of the longest fit into documents at once; an account has half of that
+	bodies         = 4    // bodies of the longest size that must fit into documents; one account may use half of documents
 	mebibyte       = 1 << 20
 )
 
@@ -60,12 +60,13 @@ func (l Limits) read(s section) server.Limits {
 		documents = server.DefaultLimits.Documents
 	}
 	if body > documents/bodies {
-		s.fault("body", "%d MiB are more than a quarter of documents, %d MiB", body/mebibyte, documents/mebibyte)
+		s.fault("body", "%d MiB is more than a quarter of documents, %d MiB", body/mebibyte, documents/mebibyte)
 	}
 	return out
 }
 
-// rate reads a rate a second and a burst over their default; a rate of 0 is no limit.
+// rate returns the rate per second and the burst of two keys, and their default r for those that are not set. A rate of 0
+// means no limit.
 func (s section) rate(of string, rate, burst *int64, r storage.Rate) storage.Rate {
 	if rate != nil {
 		r.PerSecond = int(s.number(of+"-rate", rate, 0, maxRate))
@@ -80,7 +81,8 @@ func (s section) rate(of string, rate, burst *int64, r storage.Rate) storage.Rat
 	return r
 }
 
-// Proxy is [proxy]: who passes requests on to the server, and is believed when it says who they are from.
+// Proxy is the section [proxy]: the proxies that forward requests to the server, and whose header with the address of a
+// request's client is trusted.
 type Proxy struct {
 	Trusted []string `toml:"trusted"`
 	Header  string   `toml:"header"`
@@ -98,50 +100,50 @@ func (p *Proxy) read(s section) (out server.Proxies) {
 		}
 		switch {
 		case err != nil || prefix != prefix.Masked():
-			s.fault(indexed("trusted", i), "%q is no address, nor a prefix such as 10.0.0.0/8", text)
+			s.fault(indexed("trusted", i), "%q is neither an address nor a prefix such as 10.0.0.0/8", text)
 		case prefix.Addr().Is4In6():
-			s.fault(indexed("trusted", i), "%q is of IPv4, whose prefixes are such as 10.0.0.0/8", text)
+			s.fault(indexed("trusted", i), "%q is an IPv4 prefix in IPv6 form; write it such as 10.0.0.0/8", text)
 		case prefix.Bits() == 0:
-			s.fault(indexed("trusted", i), "%q is everybody, who could then say to be anybody", text)
+			s.fault(indexed("trusted", i), "%q trusts every address, so that any client could forge its address", text)
 		}
 		out.Trusted = append(out.Trusted, prefix)
 	}
 	if len(p.Trusted) == 0 && !s.found.about("proxy.trusted") {
-		s.fault("trusted", "has no address, and without one nobody is believed")
+		s.fault("trusted", "is empty: without an address no proxy is trusted")
 	}
 	s.oneOf("header", p.Header, "X-Forwarded-For", "Forwarded")
 	out.Header = p.Header
 	return out
 }
 
-// Webhooks is [webhooks].
+// Webhooks is the section [webhooks].
 type Webhooks struct {
 	EgressProxy      string `toml:"egress-proxy"`
 	MaxSubscriptions *int64 `toml:"max-subscriptions"`
 }
 
-// mostSubscriptions bounds what is read at once: an account's are read all together, for each of
-// its events and for a list of them, which has no pages.
-const mostSubscriptions = 10_000
+// maxSubscriptions bounds the subscriptions of an account, which are all read at once: for each of its events, and for
+// lists, which have no pages.
+const maxSubscriptions = 10_000
 
 func (w Webhooks) read(s section) server.Webhooks {
-	out := server.Webhooks{MaxSubscriptions: int(s.number("max-subscriptions", w.MaxSubscriptions, 1, mostSubscriptions))}
+	out := server.Webhooks{MaxSubscriptions: int(s.number("max-subscriptions", w.MaxSubscriptions, 1, maxSubscriptions))}
 	if w.EgressProxy == "" {
 		return out
 	}
 	u, err := url.Parse(w.EgressProxy)
-	switch { // which do not repeat the URL: it may have a password in it
+	switch { // the faults do not repeat the URL: it may have a password in it
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
-		s.fault("egress-proxy", "is no http or https URL")
+		s.fault("egress-proxy", "is not an http or https URL")
 	case u.User != nil, u.RawQuery != "", u.Fragment != "", u.Path != "" && u.Path != "/":
-		s.fault("egress-proxy", "is more than host and port")
+		s.fault("egress-proxy", "may only have a host and port")
 	default:
 		out.Proxy = u
 	}
 	return out
 }
 
-// Page is [page]: the name and the looks of the signing page.
+// Page is the section [page]: name, logo and colour of the signing page.
 type Page struct {
 	Name    string `toml:"name"`
 	Logo    string `toml:"logo"`
@@ -151,7 +153,7 @@ type Page struct {
 	logo []byte // content of the file
 }
 
-// maxLogo is more than a page takes, and is what of a file is read.
+// maxLogo is the most bytes of a logo file that are read. Package page has a lower limit.
 const maxLogo = 64 << 10
 
 func (p *Page) read(s section) page.Operator {
@@ -165,18 +167,18 @@ func (p *Page) read(s section) page.Operator {
 	}
 	o := page.Operator{Name: p.Name, Logo: p.logo, Colour: p.Colour, Contact: p.Contact}
 	name, logo, colour, contact := o.Check()
-	for _, judged := range []struct {
+	for _, checked := range []struct {
 		key string
 		err error
 	}{{"name", name}, {"logo", logo}, {"colour", colour}, {"contact", contact}} {
-		if judged.err != nil {
-			s.fault(judged.key, "%v", judged.err)
+		if checked.err != nil {
+			s.fault(checked.key, "%v", checked.err)
 		}
 	}
 	return o
 }
 
-// Retention is [retention]: how long what has served its purpose is remembered (spec 7.2).
+// Retention is the section [retention]: how long records are stored that are not needed any more (spec 7.2).
 type Retention struct {
 	EndedRequests    period `toml:"ended-requests"`
 	IdempotencyKeys  period `toml:"idempotency-keys"`
@@ -195,11 +197,11 @@ func (r Retention) read() server.Retention {
 	}
 }
 
-// period is a length of time such as "10y", "90d" or "24h". Zero: the key is not there.
+// period is a duration such as "10y", "90d" or "24h"; zero if the key is not set.
 type period server.Period
 
 const (
-	// A request lives for less than an hour, and nothing is to be forgotten before its end.
+	// minPeriod is longer than a request runs, so that nothing is deleted before a request ends.
 	minPeriod = time.Hour
 	maxYears  = 100
 	day       = 24 * time.Hour
@@ -217,25 +219,25 @@ func (p *period) UnmarshalText(text []byte) error {
 	}
 	if !ok {
 		*p = period{}
-		return fmt.Errorf("%q is no time of 1h to %dy, such as 24h, 90d or 10y", text, maxYears)
+		return fmt.Errorf("%q is not a duration between 1h and %dy, such as 24h, 90d or 10y", text, maxYears)
 	}
 	return nil
 }
 
-// Span is a length of time that a flag takes, such as "7d" or "36h".
+// Span is the duration of a flag, such as "7d" or "36h".
 type Span time.Duration
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (s *Span) UnmarshalText(text []byte) error {
 	d, ok := parseSpan(string(text))
 	if !ok {
-		return fmt.Errorf("%q is no time such as 36h or 7d", text)
+		return fmt.Errorf("%q is not a duration such as 36h or 7d", text)
 	}
 	*s = Span(d)
 	return nil
 }
 
-// parseSpan reads days, or a time as [time.ParseDuration] does, which knows none.
+// parseSpan parses a number of days such as "7d", or a duration as [time.ParseDuration] does.
 func parseSpan(text string) (time.Duration, bool) {
 	if days, rest, inDays := strings.Cut(text, "d"); inDays {
 		n, ok := parseCount(days, maxYears*365)
@@ -245,7 +247,7 @@ func parseSpan(text string) (time.Duration, bool) {
 	return d, err == nil
 }
 
-// parseCount reads a whole number up to a limit, in digits alone.
+// parseCount parses a whole number of at most limit that has only digits.
 func parseCount(text string, limit int) (int, bool) {
 	n, err := strconv.ParseUint(text, 10, 31)
 	return int(n), err == nil && int(n) <= limit

@@ -55,17 +55,17 @@ func fileOf(t *testing.T, content string) (File, Faults) {
 // "serve --check" names what is wrong with the limits.
 func TestFaultyLimits(t *testing.T) {
 	for text, fault := range map[string]string{
-		"client-rate = -1":          "limits.client-rate: is not between 0 and 100000",
+		"client-rate = -1":          "limits.client-rate: must be between 0 and 100000",
 		"client-rate = \"20\"":      "limits.client-rate: is not a whole number",
-		"client-burst = 0":          "limits.client-burst: is not between 1 and 100000",
-		"documents = 64":            "limits.documents: is not between 128 and 1048576",
-		"body = 0":                  "limits.body: is not between 1 and 1024",
-		"body = 321":                "limits.body: 321 MiB are more than a quarter of documents, 1280 MiB",
-		"connections = 0":           "limits.connections: is not between 1 and 1000000",
-		"slow-after = \"soon\"":     `limits.slow-after: "soon" is no time such as 60s`,
-		"slow-after = \"\"":         `limits.slow-after: "" is no time such as 60s`,
+		"client-burst = 0":          "limits.client-burst: must be between 1 and 100000",
+		"documents = 64":            "limits.documents: must be between 128 and 1048576",
+		"body = 0":                  "limits.body: must be between 1 and 1024",
+		"body = 321":                "limits.body: 321 MiB is more than a quarter of documents, 1280 MiB",
+		"connections = 0":           "limits.connections: must be between 1 and 1000000",
+		"slow-after = \"soon\"":     `limits.slow-after: "soon" is not a duration such as 60s`,
+		"slow-after = \"\"":         `limits.slow-after: "" is not a duration such as 60s`,
 		"slow-after = \"10ms\"":     "limits.slow-after: is less than 1s",
-		"least-rate = 0":            "limits.least-rate: is not between 1 and 1073741824",
+		"least-rate = 0":            "limits.least-rate: must be between 1 and 1073741824",
 		"connections-per-host = 10": "limits.connections-per-host: is not known",
 	} {
 		path := filepath.Join(t.TempDir(), "conf.toml")
@@ -81,13 +81,13 @@ func TestFaultyLimits(t *testing.T) {
 
 func TestProxyFaults(t *testing.T) {
 	for content, want := range map[string]string{
-		`[proxy]`:                                                   "proxy.trusted: has no address",
-		"[proxy]\ntrusted = [\"10.0.0.1/8\"]":                       `proxy.trusted[0]: "10.0.0.1/8" is no address, nor a prefix`,
-		"[proxy]\ntrusted = [\"proxy.example\"]":                    `proxy.trusted[0]: "proxy.example" is no address`,
-		"[proxy]\ntrusted = [\"10.0.0.1\", \"0.0.0.0/0\"]":          `proxy.trusted[1]: "0.0.0.0/0" is everybody`,
-		"[proxy]\ntrusted = [\"::ffff:10.0.0.0/104\"]":              `proxy.trusted[0]: "::ffff:10.0.0.0/104" is of IPv4`,
+		`[proxy]`:                                                   "proxy.trusted: is empty",
+		"[proxy]\ntrusted = [\"10.0.0.1/8\"]":                       `proxy.trusted[0]: "10.0.0.1/8" is neither an address nor a prefix`,
+		"[proxy]\ntrusted = [\"proxy.example\"]":                    `proxy.trusted[0]: "proxy.example" is neither an address`,
+		"[proxy]\ntrusted = [\"10.0.0.1\", \"0.0.0.0/0\"]":          `proxy.trusted[1]: "0.0.0.0/0" trusts every address`,
+		"[proxy]\ntrusted = [\"::ffff:10.0.0.0/104\"]":              `proxy.trusted[0]: "::ffff:10.0.0.0/104" is an IPv4 prefix in IPv6 form`,
 		"[proxy]\ntrusted = [\"fe80::1%eth0\"]":                     `proxy.trusted[0]:`,
-		"[proxy]\ntrusted = [\"::1\"]\nheader = \"X-Real-IP\"":      `proxy.header: "X-Real-IP" is none of X-Forwarded-For, Forwarded`,
+		"[proxy]\ntrusted = [\"::1\"]\nheader = \"X-Real-IP\"":      `proxy.header: "X-Real-IP" is not one of X-Forwarded-For, Forwarded`,
 		"[proxy]\ntrusted = [\"::1\"]\nheaders = \"X-Real-IP\"\n":   `proxy.headers: is not known`,
 		"[proxy]\ntrusted = \"::1\"\n[webhooks]\nmax-subscriptions": "expected",
 	} {

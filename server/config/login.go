@@ -13,7 +13,7 @@ import (
 	"github.com/innsigli/innsigli/server"
 )
 
-// Login is [login]: who says who a person is that opens the signing page.
+// Login is the section [login]: the provider that identifies the people who open the signing page.
 type Login struct {
 	Client
 	Scopes         []string          `toml:"scopes"`
@@ -25,21 +25,21 @@ type Login struct {
 	Phone          *Phone            `toml:"phone"`
 }
 
-// Phone is [login.phone]. Scopes and claims are those of the browser.
+// Phone is the section [login.phone]. Its scopes and claims are those of logins in a browser.
 type Phone struct {
 	Text   string `toml:"text"`
 	AppACR string `toml:"app-acr"`
 	SIMACR string `toml:"sim-acr"`
 }
 
-// LoginProvider is what is made of [login].
+// LoginProvider has the values that were read from [login].
 type LoginProvider struct {
 	Client  ciba.Options
-	Browser login.BrowserOptions              // without its client and redirect
-	Phones  map[idp.Method]login.PhoneOptions // without their client; empty: nobody is asked on a phone
+	Browser login.BrowserOptions              // without Client and Redirect
+	Phones  map[idp.Method]login.PhoneOptions // without Client; empty: no login on phones
 }
 
-// OpenBrowser makes the login in a browser, which leads back to an address. Nobody is called yet.
+// OpenBrowser returns the login in a browser with a redirect URI. It makes no request.
 func (p LoginProvider) OpenBrowser(redirect string) (*login.Browser, error) {
 	client, err := ciba.New(p.Client)
 	if err != nil {
@@ -49,7 +49,7 @@ func (p LoginProvider) OpenBrowser(redirect string) (*login.Browser, error) {
 	return login.NewBrowser(p.Browser)
 }
 
-// open makes all ways to log in to a server at an address. Nobody is called yet.
+// open returns all ways to log in to a server with a base URL. It makes no request.
 func (p LoginProvider) open(baseURL string, refusal func(error) *idp.Failure, log *slog.Logger) (l server.OpenIDLogin, err error) {
 	l = server.OpenIDLogin{Phones: make(map[idp.Method]*login.Phone), Refusal: refusal, Log: log}
 	if l.Browser, err = p.OpenBrowser(baseURL + server.LoginPath); err != nil || p.Phones == nil {
@@ -68,7 +68,7 @@ func (p LoginProvider) open(baseURL string, refusal func(error) *idp.Failure, lo
 	return l, nil
 }
 
-// read checks the section; nil when there is none.
+// read reads and checks the section; it returns nil if there is none.
 func (l *Login) read(root section) *LoginProvider {
 	if l == nil {
 		return nil
@@ -82,11 +82,11 @@ func (l *Login) read(root section) *LoginProvider {
 		Parameters: l.readParameters(s.in("parameters")),
 		Claims:     login.ClaimRules{Kennitala: l.KennitalaClaim, Name: l.NameClaim, Methods: l.Methods},
 	}
-	if len(p.Browser.Claims.Methods) == 0 { // a browser can be made to ask for another than acr-values
+	if len(p.Browser.Claims.Methods) == 0 { // a person can change acr_values in the browser
 		p.Browser.Claims.Methods = p.Browser.ACR
 	}
 	if len(l.Scopes) > 0 && !slices.Contains(l.Scopes, "openid") { // OpenID Connect Core 1.0 3.1.2.1
-		s.fault("scopes", "openid is not among them")
+		s.fault("scopes", "must include openid")
 	}
 	if l.Phone != nil {
 		p.Phones = l.Phone.read(s.in("phone"), p.Browser)
@@ -100,20 +100,19 @@ func (l *Login) read(root section) *LoginProvider {
 	return p
 }
 
-// ownParameters are the parameters of an authorization request that follow from the login and
-// from other keys (OpenID Connect Core 1.0 3.1.2.1, RFC 7636 4.3), or would take the place of
-// them (OpenID Connect Core 1.0 6).
-var ownParameters = []string{
+// reservedParameters are the parameters of an authorization request that the server sets (OpenID Connect Core 1.0 3.1.2.1,
+// RFC 7636 4.3), or that would replace them (OpenID Connect Core 1.0 6).
+var reservedParameters = []string{
 	"client_id", "response_type", "response_mode", "redirect_uri", "scope", "state", "nonce",
 	"code_challenge", "code_challenge_method", "acr_values", "request", "request_uri",
 }
 
-// readParameters returns further parameters of the authorization request.
+// readParameters returns the additional parameters of the authorization request.
 func (l *Login) readParameters(s section) url.Values {
 	parameters := make(url.Values)
 	for _, name := range slices.Sorted(maps.Keys(l.Parameters)) {
-		if slices.Contains(ownParameters, name) {
-			s.fault(name, "is not for a configuration to say")
+		if slices.Contains(reservedParameters, name) {
+			s.fault(name, "is set by the server, and cannot be configured")
 		}
 		parameters.Set(name, l.Parameters[name])
 	}
@@ -124,8 +123,8 @@ func (p *Phone) read(s section, b login.BrowserOptions) map[idp.Method]login.Pho
 	phone := login.PhoneOptions{Scope: b.Scope, Text: p.Text, Claims: b.Claims}
 	app, sim := phone, phone
 	app.ACR, sim.ACR = cmp.Or(p.AppACR, "app-auth"), cmp.Or(p.SIMACR, "sim-auth")
-	phone.Client = new(ciba.Client) // of which nothing is asked
+	phone.Client = new(ciba.Client) // required, but not used by the check
 	_, err := login.NewPhone(phone)
-	s.judged("text", err)
+	s.check("text", err)
 	return map[idp.Method]login.PhoneOptions{idp.App: app, idp.SIM: sim}
 }

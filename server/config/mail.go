@@ -13,7 +13,7 @@ import (
 	"github.com/innsigli/innsigli/server/internal/notify"
 )
 
-// Mail is [mail]: who messages are from, and how the server of --mail is spoken to.
+// Mail is the section [mail]: the sender of messages, and the settings of the connection to the server of --mail.
 type Mail struct {
 	From           string   `toml:"from"`
 	ReplyTo        string   `toml:"reply-to"`
@@ -30,17 +30,17 @@ type Mail struct {
 	root    []*x509.Certificate
 }
 
-// read checks the section. What is faulty is left out of the options, so that each fault is told once.
+// read reads and checks the section. It leaves faulty values out of the options, so that each fault is reported once.
 func (m *Mail) read(s section) {
 	sender := mail.Sender{From: m.From, ReplyTo: m.ReplyTo, Envelope: m.EnvelopeSender}
 	from, replyTo, envelope := sender.Check()
-	if !s.judged("from", from) {
+	if !s.check("from", from) {
 		sender.From = ""
 	}
-	if !s.judged("reply-to", replyTo) {
+	if !s.check("reply-to", replyTo) {
 		sender.ReplyTo = ""
 	}
-	if !s.judged("envelope-sender", envelope) {
+	if !s.check("envelope-sender", envelope) {
 		sender.Envelope = ""
 	}
 	s.oneOf("tls", m.TLS, texts(mail.TLSModes)...)
@@ -50,7 +50,7 @@ func (m *Mail) read(s section) {
 		TLS:            mail.TLS(m.TLS),
 		Authentication: mail.Authentication(m.Authentication),
 		User:           m.Username,
-		Password:       s.named("password-file", m.PasswordFile, s.files.closed(s.files.secret)),
+		Password:       s.named("password-file", m.PasswordFile, s.files.private(s.files.secret)),
 		Name:           m.HelloName,
 		Timeout:        time.Duration(m.Timeout),
 	}
@@ -64,22 +64,22 @@ func texts[T ~string](values []T) (list []string) {
 	return list
 }
 
-// MailFlag says where messages go.
+// MailFlag sets the mail server.
 type MailFlag struct {
-	Mail string `placeholder:"WHERE" help:"In production, where mail to people goes: smtp://USER:PASSWORD@HOST, with STARTTLS; smtps://…, with TLS from the start; smtp://HOST?tls=none or another of [mail]; or dir:PATH, files for trials. A password is better given in INNSIGLI_MAIL, or with password-file in [mail]."`
+	Mail string `placeholder:"WHERE" help:"In production, the mail server: smtp://USER:PASSWORD@HOST with STARTTLS; smtps://… with TLS from the start; smtp://HOST?tls=MODE with a mode of [mail], such as none; or dir:PATH, which writes messages to files, for trials. Give a password in INNSIGLI_MAIL, or with password-file in [mail]."`
 }
 
-// transport makes what the flag says, with what the configuration says; nil when there is no mail. told, unless nil, is
-// called with what is said with the server.
-func (f MailFlag) transport(m Mail, baseURL string, told func(string), found *Faults) mail.Transport {
+// transport returns the transport of the flag with the settings of the configuration; nil if no mail is sent. trace, if not
+// nil, is called with each line of the conversation with the server.
+func (f MailFlag) transport(m Mail, baseURL string, trace func(string), found *Faults) mail.Transport {
 	if f.Mail == "" {
 		if !reflect.DeepEqual(m, Mail{}) && !reflect.DeepEqual(m.options, mail.Options{}) {
-			found.add("--mail", "is missing, and the configuration has [mail]")
+			found.add("--mail", "is missing, but the configuration has [mail]")
 		}
 		return nil
 	}
 	o := m.options
-	o.Trace = told
+	o.Trace = trace
 	if u, err := url.Parse(baseURL); err == nil && o.From == "" {
 		o.From = "Innsigli <innsigli@" + u.Hostname() + ">"
 	}
@@ -94,23 +94,23 @@ func (f MailFlag) transport(m Mail, baseURL string, told func(string), found *Fa
 	return out
 }
 
-// report notes a fault under the key that it is about, or the flag that says the same.
+// report adds an error of package mail as a fault of the key that set the value, or of the flag if the flag set it.
 func (m Mail) report(err error, found *Faults) {
 	f := new(mail.OptionError)
 	if !errors.As(err, &f) {
-		section{found: found}.judged("--mail", err)
+		section{found: found}.check("--mail", err)
 		return
 	}
 	o := m.options
 	login := o.User != "" || o.Password != "" || o.Authentication != ""
-	said := map[string]bool{
+	inFile := map[string]bool{
 		"tls": o.TLS != "", "authentication": o.Authentication != "", "username": login, "password": login,
 		"hello-name": o.Name != "", "timeout": o.Timeout != 0,
 	}
 	switch key := f.Field; {
 	case key == "address":
 		found.add("--mail", "%s", f.Problem)
-	case !said[key]:
+	case !inFile[key]:
 		found.add("--mail", "its %s %s", key, f.Problem)
 	case key == "password":
 		found.add("mail.password-file", "%s", f.Problem)
@@ -119,7 +119,7 @@ func (m Mail) report(err error, found *Faults) {
 	}
 }
 
-// mailer is a transport for a server.
+// mailer makes a [server.Mail] of a transport.
 type mailer struct{ mail.Transport }
 
 // Send implements [server.Mail].
@@ -127,38 +127,38 @@ func (m mailer) Send(ctx context.Context, message server.Message) error {
 	return m.Transport.Send(ctx, mail.Message(message))
 }
 
-// CheckMail goes as far as a login to the mail server. known is false when there is none that can be asked.
+// CheckMail connects and logs in to the mail server, and sends nothing. known is false if there is no mail server.
 func (c *Config) CheckMail(ctx context.Context) (known bool, err error) {
-	out, known := c.transport().(mail.Checker)
+	transport, known := c.transport().(mail.Checker)
 	if !known {
 		return false, nil
 	}
-	return true, out.Check(ctx)
+	return true, transport.Check(ctx)
 }
 
 // HasMail reports whether the server sends mail.
 func (c *Config) HasMail() bool { return c.Flags.Mail != "" }
 
 func (c *Config) transport() mail.Transport {
-	var found Faults // which Read has told
+	var found Faults // Read has reported them
 	return c.Flags.transport(c.Mail, c.Flags.BaseURL, nil, &found)
 }
 
-// MailTest is a message that is sent to try the mail of a server.
+// MailTest has the flags of a command that sends a test message.
 type MailTest struct {
 	MailFlag
-	Config  string `placeholder:"FILE" help:"The configuration of innsigli serve, for its [mail]."`
-	BaseURL string `name:"base-url" default:"http://localhost" placeholder:"URL" help:"That of innsigli serve, in whose name a message is sent unless [mail] says from whom (default ${default})."`
+	Config  string `placeholder:"FILE" help:"Configuration file of innsigli serve, whose [mail] is used."`
+	BaseURL string `name:"base-url" default:"http://localhost" placeholder:"URL" help:"Base URL of innsigli serve. The message is sent from its host unless [mail] has a sender (default ${default})."`
 }
 
-// Send sends the message to an address, and calls told with each line of the conversation with the server.
-func (t MailTest) Send(ctx context.Context, to string, told func(line string)) error {
+// Send sends the message to an address, and calls trace with each line of the conversation with the server.
+func (t MailTest) Send(ctx context.Context, to string, trace func(line string)) error {
 	var file File
 	var found Faults
 	if t.Config != "" {
 		file, found = ReadFile(t.Config)
 	}
-	out := t.transport(file.Mail, t.BaseURL, told, &found)
+	out := t.transport(file.Mail, t.BaseURL, trace, &found)
 	if err := found.Err(); err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (t MailTest) Send(ctx context.Context, to string, told func(line string)) e
 	return out.Send(ctx, m)
 }
 
-// MailAdvice returns what to do about an error of sending mail; empty: nothing is known.
+// MailAdvice returns what an operator can do about an error of sending mail; empty if unknown.
 func MailAdvice(err error) string {
 	if f := new(mail.Failure); errors.As(err, &f) {
 		return mailAdvice[f.Step]
@@ -179,12 +179,12 @@ func MailAdvice(err error) string {
 }
 
 var mailAdvice = map[mail.Step]string{
-	mail.StepConnect:  "See the host and the port in --mail, tls and roots in [mail], and whether a firewall is in between.",
-	mail.StepHello:    "See hello-name in [mail]; the server may want a name that leads to this machine.",
-	mail.StepStartTLS: "See tls and roots in [mail]; smtps:// is for servers with TLS from the start.",
-	mail.StepAuth:     "See username, password-file and authentication in [mail], or the same in --mail.",
-	mail.StepFrom:     "See from and envelope-sender in [mail]; the server may let this user send from another address alone, or want a login.",
-	mail.StepTo:       "The address may not exist; or the server passes nothing on without a login.",
-	mail.StepData:     "The server has not asked for the message yet: it may have no room.",
-	mail.StepEnd:      "See whether the message is there: unless the server has refused it, nobody knows.",
+	mail.StepConnect:  "Check the host and the port in --mail, tls and roots in [mail], and whether a firewall blocks the connection.",
+	mail.StepHello:    "Check hello-name in [mail]; the server may require a name that resolves to this machine.",
+	mail.StepStartTLS: "Check tls and roots in [mail]; smtps:// is for servers with TLS from the start.",
+	mail.StepAuth:     "Check username, password-file and authentication in [mail], or the user and password in --mail.",
+	mail.StepFrom:     "Check from and envelope-sender in [mail]; the server may permit this user only other senders, or require a login.",
+	mail.StepTo:       "The address may not exist, or the server may require a login to relay messages.",
+	mail.StepData:     "The server refused the message before it was sent: its disk or the mailbox may be full.",
+	mail.StepEnd:      "Check whether the message has arrived: unless the server refused it, it may have been accepted.",
 }

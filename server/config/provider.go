@@ -14,7 +14,7 @@ import (
 	"github.com/innsigli/innsigli/idp/ciba"
 )
 
-// Client is what the server is to an OpenID provider, as a client of it. It is a part of [identity-provider] and of [login].
+// Client has the settings of the server as a client of an OpenID provider. It is a part of [identity-provider] and [login].
 type Client struct {
 	Issuer           string    `toml:"issuer"`
 	Discovery        string    `toml:"discovery"`
@@ -33,7 +33,7 @@ type Client struct {
 	secret, key string // content of the files
 }
 
-// Endpoints are addresses in place of those of the provider's metadata.
+// Endpoints are URLs that replace those of the provider's metadata.
 type Endpoints struct {
 	Authorization             string `toml:"authorization"`
 	BackchannelAuthentication string `toml:"backchannel-authentication"`
@@ -42,9 +42,9 @@ type Endpoints struct {
 	JWKS                      string `toml:"jwks"`
 }
 
-// read reads the files that the client names, and checks its values. A client that asks people on their phones signs its
-// requests.
-func (c *Client) read(s section, asks bool) ciba.Options {
+// read reads the files that the client names, and checks its values. With signs, for a client that asks people on their
+// phones, the key that signs its requests is required.
+func (c *Client) read(s section, signs bool) ciba.Options {
 	s.oneOf("authentication", c.Authentication, "client-secret-basic", "private-key-jwt")
 	s.oneOf("secret-encoding", c.SecretEncoding, "raw", "form")
 	assertion := c.Authentication == "private-key-jwt"
@@ -55,7 +55,7 @@ func (c *Client) read(s section, asks bool) ciba.Options {
 	} else {
 		s.required("client-secret-file", c.ClientSecretFile)
 	}
-	if asks || assertion {
+	if signs || assertion {
 		s.required("key", c.Key)
 	} else {
 		const without = "without private-key-jwt or [login.phone]"
@@ -73,8 +73,8 @@ func (c *Client) read(s section, asks bool) ciba.Options {
 	e.secureURL("token", c.Endpoints.Token)
 	e.secureURL("userinfo", c.Endpoints.UserInfo)
 	e.secureURL("jwks", c.Endpoints.JWKS)
-	c.secret = s.named("client-secret-file", c.ClientSecretFile, s.files.closed(s.files.secret))
-	c.key = s.named("key", c.Key, s.files.closed(s.files.pem))
+	c.secret = s.named("client-secret-file", c.ClientSecretFile, s.files.private(s.files.secret))
+	c.key = s.named("key", c.Key, s.files.private(s.files.pem))
 	o := ciba.Options{
 		Issuer:    c.Issuer,
 		Discovery: c.Discovery,
@@ -106,24 +106,24 @@ func (c *Client) read(s section, asks bool) ciba.Options {
 	return o
 }
 
-// checkClient asks package ciba about what it alone can judge, a key at a time.
+// checkClient checks values that only package ciba can check, one key at a time.
 func (s section) checkClient(o ciba.Options) {
 	if strings.Contains(o.ClientID, ":") && !o.FormSecret && !o.PrivateKeyJWT { // RFC 7617 2
-		s.fault("client-id", "has a colon, which needs secret-encoding form")
+		s.fault("client-id", "has a colon, which requires secret-encoding form")
 	}
-	judge := func(key string, part ciba.Options) bool {
-		part.Issuer, part.ClientID, part.Secret = "https://localhost", "client", "secret" // of which nothing is asked
+	check := func(key string, part ciba.Options) bool {
+		part.Issuer, part.ClientID, part.Secret = "https://localhost", "client", "secret" // required, but not checked here
 		_, err := ciba.New(part)
-		return s.judged(key, err)
+		return s.check(key, err)
 	}
-	judge("omit-claims", ciba.Options{OmitClaims: o.OmitClaims})
-	judge("request-lifetime", ciba.Options{Lifetime: o.Lifetime})
-	if o.Key != nil && judge("key", ciba.Options{Key: o.Key}) {
-		judge("algorithm", ciba.Options{Key: o.Key, Algorithm: o.Algorithm})
+	check("omit-claims", ciba.Options{OmitClaims: o.OmitClaims})
+	check("request-lifetime", ciba.Options{Lifetime: o.Lifetime})
+	if o.Key != nil && check("key", ciba.Options{Key: o.Key}) {
+		check("algorithm", ciba.Options{Key: o.Key, Algorithm: o.Algorithm})
 	}
 }
 
-// IdentityProvider is [identity-provider]: who asks people to sign in production.
+// IdentityProvider is the section [identity-provider]: the provider that asks people to sign in production.
 type IdentityProvider struct {
 	Client
 	RelatedParty string          `toml:"related-party"`
@@ -136,7 +136,7 @@ type IdentityProvider struct {
 	DigitalSignature bool `toml:"digital-signature"`
 }
 
-// App is [identity-provider.app].
+// App is the section [identity-provider.app].
 type App struct {
 	CertificateACR string `toml:"certificate-acr"`
 	SignACR        string `toml:"sign-acr"`
@@ -148,7 +148,7 @@ type App struct {
 	LongText       string `toml:"long-text"`
 }
 
-// SIM is [identity-provider.sim].
+// SIM is the section [identity-provider.sim].
 type SIM struct {
 	ACR       string `toml:"acr"`
 	Digest    string `toml:"digest"`
@@ -166,13 +166,13 @@ type ProviderError struct {
 	Code        string `toml:"code"`
 }
 
-// Provider is what is made of [identity-provider].
+// Provider has the values that were read from [identity-provider].
 type Provider struct {
 	Client  ciba.Options
-	Adapter audkenni.Options // without its client
+	Adapter audkenni.Options // without Client
 }
 
-// Open makes the client and the adapter on it. Nobody is called yet.
+// Open returns the client and the adapter that uses it. It makes no request.
 func (p Provider) Open() (*ciba.Client, *audkenni.Provider, error) {
 	client, err := ciba.New(p.Client)
 	if err != nil {
@@ -183,7 +183,7 @@ func (p Provider) Open() (*ciba.Client, *audkenni.Provider, error) {
 	return client, provider, err
 }
 
-// read checks the section; nil when there is none.
+// read reads and checks the section; it returns nil if there is none.
 func (p *IdentityProvider) read(root section) *Provider {
 	if p == nil {
 		return nil
@@ -191,8 +191,8 @@ func (p *IdentityProvider) read(root section) *Provider {
 	s, before := root.in("identity-provider"), len(*root.found)
 	s.oneOf("delivery", p.Delivery, "poll", "ping")
 	s.in("endpoints").unused("here", "authorization", p.Endpoints.Authorization != "")
-	made := &Provider{Client: p.Client.read(s, true)}
-	made.Adapter = audkenni.Options{
+	out := &Provider{Client: p.Client.read(s, true)}
+	out.Adapter = audkenni.Options{
 		RelatedParty: p.RelatedParty,
 		App:          p.App.read(s.in("app")),
 		SIM:          p.SIM.read(s.in("sim")),
@@ -202,21 +202,21 @@ func (p *IdentityProvider) read(root section) *Provider {
 	}
 	s.checkAdapter("related-party", audkenni.Options{RelatedParty: p.RelatedParty})
 	if len(*root.found) > before {
-		return made
+		return out
 	}
-	if _, _, err := made.Open(); err != nil {
+	if _, _, err := out.Open(); err != nil {
 		root.fault("identity-provider", "%v", err)
 	}
-	return made
+	return out
 }
 
 func orTrue(b *bool) bool { return b == nil || *b }
 
-// checkAdapter asks package audkenni about the value of one key.
+// checkAdapter checks the value of one key with package audkenni.
 func (s section) checkAdapter(key string, o audkenni.Options) {
-	o.Client = new(ciba.Client) // of which nothing is asked
+	o.Client = new(ciba.Client) // required, but not used by the check
 	_, err := audkenni.New(o)
-	s.judged(key, err)
+	s.check(key, err)
 }
 
 func (a App) read(s section) audkenni.AppOptions {
@@ -257,22 +257,22 @@ func (m SIM) read(s section) audkenni.SIMOptions {
 	return o
 }
 
-// hashes are the digests that can be signed, by their names in a configuration.
+// hashes has the supported digests by their names in a configuration.
 var hashes = map[string]crypto.Hash{"SHA-256": crypto.SHA256, "SHA-384": crypto.SHA384, "SHA-512": crypto.SHA512}
 
-// digest returns the hash of a name; 0, for none, leaves it to the method's own default.
+// digest returns the hash with a name; 0, for an empty name, stands for the default of the signing method.
 func (s section) digest(name string) crypto.Hash {
 	s.oneOf("digest", name, slices.Sorted(maps.Keys(hashes))...)
 	return hashes[name]
 }
 
-// hints are what a request can name a person by; the name of none leaves it to the method's own default.
+// hints has the login hints of requests by their names; the zero value stands for the default of the signing method.
 var hints = map[string]audkenni.Hint{
 	"kennitala": audkenni.HintKennitala, "document-number": audkenni.HintDocument,
 	"local-phone": audkenni.HintLocalPhone, "phone": audkenni.HintPhone,
 }
 
-// readErrors reads what the provider's errors mean, beside what is known of them.
+// readErrors returns the error codes for errors of the provider, beside those that are built in.
 func readErrors(s section, rows []ProviderError) map[string]idp.ErrorCode {
 	all := make(map[string]idp.ErrorCode)
 	for i, row := range rows {
@@ -280,7 +280,7 @@ func readErrors(s section, rows []ProviderError) map[string]idp.ErrorCode {
 		s.required("description", row.Description)
 		code := idp.ErrorCode(row.Code)
 		if _, twice := all[row.Description]; twice {
-			s.fault("description", "is there already")
+			s.fault("description", "is a duplicate")
 		}
 		if row.Description != "" {
 			s.checkAdapter("code", audkenni.Options{Errors: map[string]idp.ErrorCode{row.Description: code}})

@@ -18,7 +18,7 @@ import (
 	"github.com/innsigli/innsigli/ades/online"
 )
 
-// Trust is [trust].
+// Trust is the section [trust].
 type Trust struct {
 	Roots            []string `toml:"roots"`
 	TimestampRoots   []string `toml:"timestamp-roots"`
@@ -33,13 +33,13 @@ func (f *File) readTrust(s section) {
 	for i, text := range f.Trust.PrivateAddresses {
 		prefix, err := netip.ParsePrefix(text)
 		if err != nil || prefix != prefix.Masked() {
-			s.fault(indexed("private-addresses", i), "%q is no prefix such as 10.0.0.0/8", text)
+			s.fault(indexed("private-addresses", i), "%q is not a prefix such as 10.0.0.0/8", text)
 		}
 		f.PrivateAddresses = append(f.PrivateAddresses, prefix)
 	}
 }
 
-// Timestamp is a [[timestamp]].
+// Timestamp is one section [[timestamp]].
 type Timestamp struct {
 	URL          string   `toml:"url"`
 	Username     string   `toml:"username"`
@@ -51,7 +51,7 @@ type Timestamp struct {
 	Roots        []string `toml:"roots"`
 }
 
-// authority is what is made of a Timestamp.
+// authority has the values that were read from a Timestamp.
 type authority struct {
 	tsa      *online.TSA
 	identity identity
@@ -65,11 +65,11 @@ func (f File) TSAs() (all []*online.TSA) {
 	return all
 }
 
-// identity is what a client of an authority authenticates by in TLS, in PEM. A client whose
-// identity did not change is kept, with its connections.
+// identity is the TLS client certificate and key for an authority, in PEM. A reload keeps the HTTP client, with its
+// connections, if the identity has not changed.
 type identity struct{ certificate, key string }
 
-// timestampRoots are the roots of timestamp authorities, and the key that they stand under.
+// timestampRoots returns the roots of timestamp authorities, and the key that sets them.
 func (f File) timestampRoots() (roots []*x509.Certificate, key string) {
 	if len(f.TimestampRoots) > 0 {
 		return f.TimestampRoots, "trust.timestamp-roots"
@@ -77,8 +77,7 @@ func (f File) timestampRoots() (roots []*x509.Certificate, key string) {
 	return f.Roots, "trust.roots"
 }
 
-// readAuthority reads a Timestamp after the section on trust: roots of its own have to be
-// among the trusted ones.
+// readAuthority reads a Timestamp. [trust] must have been read: the roots of an authority must be among the trusted ones.
 func (f *File) readAuthority(s section, t Timestamp) authority {
 	s.together("username", t.Username, "password-file", t.PasswordFile)
 	s.together("certificate", t.Certificate, "key", t.Key)
@@ -92,29 +91,29 @@ func (f *File) readAuthority(s section, t Timestamp) authority {
 		Intermediates: f.Intermediates,
 	}
 	u, err := url.Parse(t.URL)
-	switch { // which do not repeat the URL: it may have a password in it
+	switch { // the faults do not repeat the URL: it may have a password in it
 	case t.URL == "":
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		s.fault("url", "is no http or https URL")
+		s.fault("url", "is not an http or https URL")
 	case u.User != nil:
-		s.fault("url", "has a user in it; username and password-file are for that")
+		s.fault("url", "must not have a user in it: use username and password-file")
 	}
-	who := identity{s.named("certificate", t.Certificate, s.files.pem), s.named("key", t.Key, s.files.pem)}
-	if who.certificate != "" && who.key != "" {
-		tsa.Client = who.client(s, tsa.URL)
+	id := identity{s.named("certificate", t.Certificate, s.files.pem), s.named("key", t.Key, s.files.pem)}
+	if id.certificate != "" && id.key != "" {
+		tsa.Client = id.client(s, tsa.URL)
 	}
 	roots := s.certificates("roots", t.Roots)
 	trusted, key := f.timestampRoots()
 	if slices.ContainsFunc(roots, func(c *x509.Certificate) bool { return !slices.ContainsFunc(trusted, c.Equal) }) {
-		s.fault("roots", "a certificate is not among %s", key) // and validators ask for nothing else
+		s.fault("roots", "has a certificate that is not in %s", key) // validators trust only those
 	}
 	if len(roots) > 0 {
 		tsa.Roots = poolOf(roots)
 	}
-	return authority{tsa, who}
+	return authority{tsa, id}
 }
 
-// objectIdentifier reads an object identifier in dots (X.660), if there is one.
+// objectIdentifier parses an object identifier in dot notation (X.660); nil for an empty text.
 func (s section) objectIdentifier(key, text string) (oid asn1.ObjectIdentifier) {
 	if text == "" {
 		return nil
@@ -127,20 +126,20 @@ func (s section) objectIdentifier(key, text string) (oid asn1.ObjectIdentifier) 
 		}
 		oid = append(oid, int(n))
 	}
-	if _, err := asn1.Marshal(oid); err != nil { // which knows the first arcs
-		s.fault(key, "%q is no object identifier, such as 1.2.3.4", text)
+	if _, err := asn1.Marshal(oid); err != nil { // it checks the first two arcs
+		s.fault(key, "%q is not an object identifier such as 1.2.3.4", text)
 	}
 	return oid
 }
 
-// client authenticates by a certificate in TLS.
+// client returns an HTTP client that authenticates with the certificate in TLS.
 func (i identity) client(s section, address string) *http.Client {
 	pair, err := tls.X509KeyPair([]byte(i.certificate), []byte(i.key))
 	if err != nil {
 		s.fault("certificate", "cannot be used with key: %v", err)
 	}
 	if !strings.HasPrefix(address, "https:") {
-		s.fault("certificate", "is for https URLs")
+		s.fault("certificate", "requires an https url")
 	}
 	return &http.Client{Transport: &http.Transport{
 		Proxy:             http.ProxyFromEnvironment,
@@ -150,12 +149,12 @@ func (i identity) client(s section, address string) *http.Client {
 	}}
 }
 
-// liveSources are the sources of the file that is in force, which may be replaced while they are used.
+// liveSources has the sources of the configuration that is in force. A reload replaces them while they are used.
 type liveSources struct {
 	current atomic.Pointer[sources]
 }
 
-// sources are made of a file.
+// sources are the sources of one configuration file.
 type sources struct {
 	file       File
 	time       online.InOrder
@@ -166,7 +165,7 @@ type sources struct {
 	timestamps *x509.CertPool // roots of timestamp authorities; nil: roots
 }
 
-// Sources returns those of now, for a server's configuration.
+// Sources returns the current sources. It is the Sources of a [server.Config].
 func (l *liveSources) Sources() ades.Sources {
 	s := l.current.Load()
 	all := ades.Sources{Roots: s.roots, TimestampRoots: s.timestamps, Revocation: s.revocation, Issuers: ades.IssuersInOrder{s.pool, s.issuers}}
@@ -176,8 +175,8 @@ func (l *liveSources) Sources() ades.Sources {
 	return all
 }
 
-// take puts a file in force. Clients are kept, with their caches and connections,
-// where nothing that they are made of has changed. It is called by one goroutine at a time.
+// take puts a file into force. It keeps clients, with their caches and connections, whose settings have not changed. Only
+// one goroutine at a time may call it.
 func (l *liveSources) take(f File) {
 	next := &sources{file: f, pool: ades.NewPool(f.Intermediates...), roots: poolOf(f.Roots)}
 	if len(f.TimestampRoots) > 0 {
@@ -192,7 +191,7 @@ func (l *liveSources) take(f File) {
 	}
 	for _, a := range f.authorities {
 		a.tsa.Client = before.client(a)
-		if a.tsa.Roots == nil { // so that the next one is asked when a token would be of no use
+		if a.tsa.Roots == nil { // so that the next authority is asked if a token does not lead to a root
 			a.tsa.Roots = cmp.Or(next.timestamps, next.roots)
 		}
 		next.time = append(next.time, a.tsa)
@@ -200,7 +199,7 @@ func (l *liveSources) take(f File) {
 	l.current.Store(next)
 }
 
-// client is that of an authority with the same identity, or the new one.
+// client returns the client of a previous authority with the same identity, or else the new client.
 func (s *sources) client(a authority) *http.Client {
 	if s != nil {
 		for _, old := range s.file.authorities {

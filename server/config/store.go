@@ -14,20 +14,20 @@ import (
 // StoreForms are the forms of a store.
 const StoreForms = "bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE"
 
-// ErrStore is the error of a text that is no store.
+// ErrStore is the error of a text that is not in one of the StoreForms.
 var ErrStore = errors.New("--store is not of the form " + StoreForms)
 
-// Store says where a store is.
+// Store is the location of a store.
 type Store struct {
 	Path      string // of bbolt's file; empty: the store is in Postgres
 	Documents string // folder of its documents; empty: the one beside the file, see [bolt.Options]
-	URL       string // of the database, which may have a password in it
+	URL       string // of the database; it may have a password in it
 }
 
-// ParseStore reads a store in one of the StoreForms. The error does not repeat the text, which may have a password in it.
+// ParseStore parses a store in one of the StoreForms. The error does not repeat the text, which may have a password in it.
 func ParseStore(text string) (Store, error) {
 	if strings.HasPrefix(text, "postgres://") || strings.HasPrefix(text, "postgresql://") {
-		if postgres.CheckURL(text) != nil { // whose error says no more
+		if postgres.CheckURL(text) != nil { // its error has no more detail
 			return Store{}, ErrStore
 		}
 		return Store{URL: text}, nil
@@ -40,11 +40,11 @@ func ParseStore(text string) (Store, error) {
 	return Store{Path: path, Documents: folder}, nil
 }
 
-// InPostgres reports whether the store is in a database, which several servers may use.
+// InPostgres reports whether the store is a database, which several servers may use.
 func (s Store) InPostgres() bool { return s.URL != "" }
 
-// Socket returns the path of the socket at which a server that has the store listens for its operator's commands; empty
-// for a database, which the commands open themselves.
+// Socket returns the path of the socket on which a server with the store listens for the operator's commands; empty for a
+// database, which the commands open themselves.
 func (s Store) Socket() string {
 	if s.InPostgres() {
 		return ""
@@ -52,7 +52,7 @@ func (s Store) Socket() string {
 	return s.Path + ".sock"
 }
 
-// DB is an open store; *bolt.DB and *postgres.DB are.
+// DB is an open store. *bolt.DB and *postgres.DB implement it.
 type DB interface {
 	server.Backend
 	transfer.Target
@@ -64,9 +64,9 @@ var (
 	_ DB = (*postgres.DB)(nil)
 )
 
-// Open opens the store, and changes nothing of one that another version of the program made: the error says what to do.
-// A file is made if there is none; a database has to have its tables already. name is that of the connections to a
-// database; empty: the server's.
+// Open opens the store. It does not migrate: for a store with the schema of another version it returns an error that says
+// what to do. It creates a missing file; a database must have its tables already. name is the application_name of the
+// connections to a database; empty: that of a server.
 func (s Store) Open(ctx context.Context, name string) (DB, error) {
 	if !s.InPostgres() {
 		return asDB(bolt.Open(s.Path, s.options()))
@@ -76,9 +76,9 @@ func (s Store) Open(ctx context.Context, name string) (DB, error) {
 
 func (s Store) options() bolt.Options { return bolt.Options{DocumentFolder: s.Documents} }
 
-// Migrate makes the store, or brings it to the version that this program needs, and returns at which version it was and
-// is; 0 is none. Of several servers that start at once on a database one makes the tables, while the others wait; each
-// change of them only adds, so that servers of the version before go on.
+// Migrate creates the store, or migrates it to the schema of this program, and returns the schema versions before and
+// after; 0 stands for a store without a schema. If several servers start at once on a database, one migrates it and the
+// others wait. A migration of a database only adds, so that servers of the previous version keep running.
 func (s Store) Migrate(ctx context.Context) (from, to int, err error) {
 	if s.InPostgres() {
 		return postgres.Migrate(ctx, s.URL)
@@ -94,7 +94,7 @@ func asDB[D DB](db D, err error) (DB, error) {
 	return db, nil
 }
 
-// OpenNew opens a store that is to be filled. It makes the tables of a database that has none.
+// OpenNew opens a store to copy data to. It creates the tables of a database that has none.
 func (s Store) OpenNew(ctx context.Context) (DB, error) {
 	db, err := s.Open(ctx, "")
 	if !errors.Is(err, postgres.ErrNoTables) {
@@ -106,17 +106,17 @@ func (s Store) OpenNew(ctx context.Context) (DB, error) {
 	return s.Open(ctx, "")
 }
 
-// Advice returns what an operator can do about a database that cannot be used as it
-// is; empty: the error says so itself, or it is another error.
+// Advice returns what an operator can do about a database that cannot be used; empty for other errors, and for those whose
+// text says it.
 func Advice(err error) string {
 	for _, a := range []struct {
 		of     error
 		advice string
 	}{
-		{postgres.ErrNoDatabase, "make it first, such as: createdb --encoding=UTF8 innsigli"},
-		{postgres.ErrRefused, "look at the role in the URL, its password (PGPASSWORD, ~/.pgpass or the URL) and the server's pg_hba.conf"},
+		{postgres.ErrNoDatabase, "create it first, such as with: createdb --encoding=UTF8 innsigli"},
+		{postgres.ErrAccessDenied, "check the role in the URL, its password (PGPASSWORD, ~/.pgpass or the URL) and the pg_hba.conf of the database server"},
 		{postgres.ErrNotGranted, `have its owner run the GRANTs in "innsigli migrate --help"`},
-		{postgres.ErrMayNotMake, `run "innsigli migrate" as a role that may, and the GRANTs in its --help`},
+		{postgres.ErrMayNotMigrate, `run "innsigli migrate" as a role that may create tables, and then the GRANTs in its --help`},
 	} {
 		if errors.Is(err, a.of) {
 			return a.advice

@@ -7,22 +7,22 @@ import (
 	"sync/atomic"
 )
 
-// TLSFlags are for a server that speaks TLS itself.
+// TLSFlags are the flags of a server that serves TLS itself.
 type TLSFlags struct {
-	TLSCert string `name:"tls-cert" placeholder:"FILE" help:"Certificate to speak TLS with, and those above it, in PEM. Without it a proxy in front does, see [proxy]. It is read again when it was changed."`
-	TLSKey  string `name:"tls-key" placeholder:"FILE" help:"Key of --tls-cert in PEM, readable by its owner and at most its group."`
+	TLSCert string `name:"tls-cert" placeholder:"FILE" help:"TLS certificate of the server and its chain, in PEM. Without it the server speaks HTTP, for a proxy with TLS in front of it: see [proxy]. The file is read again when it changes."`
+	TLSKey  string `name:"tls-key" placeholder:"FILE" help:"Private key of --tls-cert in PEM, readable only by its owner and group."`
 }
 
-// files are the pair of the flags; nil without them.
+// files reads the certificate and key of the flags; it returns nil if they are not set.
 func (f TLSFlags) files(found *Faults) *tlsFiles {
 	switch {
 	case f.TLSCert == "" && f.TLSKey == "":
 		return nil
 	case f.TLSCert == "":
-		found.add("--tls-cert", "is missing, and --tls-key is there")
+		found.add("--tls-cert", "is missing, but --tls-key is set")
 		return nil
 	case f.TLSKey == "":
-		found.add("--tls-key", "is missing, and --tls-cert is there")
+		found.add("--tls-key", "is missing, but --tls-cert is set")
 		return nil
 	}
 	t := &tlsFiles{certificate: f.TLSCert, key: f.TLSKey}
@@ -30,21 +30,21 @@ func (f TLSFlags) files(found *Faults) *tlsFiles {
 	return t
 }
 
-// tlsFiles are a certificate with its key, which are renewed while the server runs.
+// tlsFiles are the files of a certificate and its key, which may be renewed while the server runs.
 type tlsFiles struct {
 	certificate, key string
 	current          atomic.Pointer[tls.Certificate]
 	fileWatch
 }
 
-// load reads the pair. One that has faults changes nothing.
+// load reads the certificate and the key. If they have faults, the previous certificate stays in use.
 func (t *tlsFiles) load(found *Faults) {
 	before, files := len(*found), configFiles{".", make(map[string]fileVersion)}
 	certificate, err := files.pem(t.certificate)
 	if err != nil {
 		found.add("--tls-cert", "%v", err)
 	}
-	key, err := files.closed(files.pem)(t.key)
+	key, err := files.private(files.pem)(t.key)
 	if err != nil {
 		found.add("--tls-key", "%v", err)
 	}
@@ -60,7 +60,7 @@ func (t *tlsFiles) load(found *Faults) {
 	t.current.Store(&pair)
 }
 
-// Certificate returns that of --tls-cert; nil without it.
+// Certificate returns the certificate of --tls-cert; nil if it is not set.
 func (c *Config) Certificate() *x509.Certificate {
 	if c.tls == nil {
 		return nil
@@ -68,7 +68,7 @@ func (c *Config) Certificate() *x509.Certificate {
 	return c.tls.current.Load().Leaf
 }
 
-// config is of TLS 1.2 and later, and HTTP/2 where clients have it; nil without files.
+// config returns the TLS configuration of the server, with TLS 1.2 or later and HTTP/2; nil without a certificate.
 func (t *tlsFiles) config() *tls.Config {
 	if t == nil {
 		return nil
@@ -80,7 +80,7 @@ func (t *tlsFiles) config() *tls.Config {
 	}
 }
 
-// reload reads the pair again.
+// reload reads the certificate and the key again, and logs the result.
 func (t *tlsFiles) reload(log *slog.Logger) {
 	var found Faults
 	t.load(&found)

@@ -1,6 +1,6 @@
-// Package doctor looks at what is wrong with the configuration of a server, and with the world around it: the store, the master
-// key, timestamp authorities, the identity provider, the mail server, certificates and clocks. It rings no phone and
-// sends no mail, and changes nothing but the form of a store of an earlier version, as the start of a server does.
+// Package doctor checks the configuration of a server and what the server depends on: the store, the master key,
+// timestamp authorities, the identity provider, the mail server, certificates and clocks. No check rings a phone, sends
+// mail or changes the store.
 package doctor
 
 import (
@@ -17,24 +17,24 @@ import (
 	"github.com/innsigli/innsigli/server/config"
 )
 
-// Verdict is what a check came to.
+// Verdict is the result of a check.
 type Verdict string
 
 const (
 	OK    Verdict = "ok"
-	Doubt Verdict = "doubt" // it may well be right
+	Doubt Verdict = "doubt" // possibly a fault
 	Fault Verdict = "fault"
 )
 
-// Finding is what one check came to.
+// Finding is a result of one check.
 type Finding struct {
 	Verdict Verdict `json:"verdict"`
-	Check   string  `json:"check"` // what was looked at
-	Says    string  `json:"says"`
-	Advice  string  `json:"advice"` // what to do; empty: nothing has to be done
+	Check   string  `json:"check"`  // what was checked
+	Says    string  `json:"says"`   // what the check found
+	Advice  string  `json:"advice"` // what the operator can do; may be empty
 }
 
-// Results are findings, in the order of the checks.
+// Results are the findings of several checks, in the order of the checks.
 type Results []Finding
 
 func (r *Results) ok(check, says string) { *r = append(*r, Finding{OK, check, says, ""}) }
@@ -57,7 +57,7 @@ func (r Results) WriteTo(w io.Writer) (int64, error) {
 	var b bytes.Buffer
 	for _, f := range r {
 		verdict := string(f.Verdict)
-		if f.Verdict == Fault { // which is seen among others
+		if f.Verdict == Fault { // in capitals, to stand out
 			verdict = strings.ToUpper(verdict)
 		}
 		fmt.Fprintf(&b, "%-6s %-14s %s\n", verdict, f.Check, f.Says)
@@ -68,15 +68,16 @@ func (r Results) WriteTo(w io.Writer) (int64, error) {
 	return b.WriteTo(w)
 }
 
-// The times of an examination, whatever does not answer.
+// Limits of an examination, for services that do not answer.
 const (
-	timeLimit  = time.Minute
-	checkLimit = 20 * time.Second // of one check
+	totalTimeout = time.Minute
+	checkTimeout = 20 * time.Second // of one check
 )
 
-// Examine does all checks that a configuration with these faults lets be done.
+// Examine runs the checks of a configuration with these faults. With faults it runs only the checks of the store and
+// the disk.
 func Examine(ctx context.Context, conf *config.Config, faults config.Faults) Results {
-	ctx, cancel := context.WithTimeout(ctx, timeLimit)
+	ctx, cancel := context.WithTimeout(ctx, totalTimeout)
 	defer cancel()
 	var r Results
 	for _, fault := range faults {
@@ -89,42 +90,43 @@ func Examine(ctx context.Context, conf *config.Config, faults config.Faults) Res
 		checks = slices.Concat(checks, d.timestamps(), []check{d.roots}, d.revocations(),
 			[]check{d.provider, d.login, d.mail, d.baseURL, d.certificate, d.proxy, d.traces, d.renderer})
 	} else {
-		r.doubt("configuration", "the rest is looked at once it has no faults", "")
+		r.doubt("configuration", "the other checks need a configuration without faults", "")
 	}
-	return append(r, all(ctx, checks)...)
+	return append(r, runAll(ctx, checks)...)
 }
 
-// doctor does checks of a configuration.
+// doctor has the checks of a configuration.
 type doctor struct{ conf *config.Config }
 
-// check adds what it finds. What does not apply adds nothing.
+// check adds findings to r. It adds none if it does not apply to the configuration.
 type check func(ctx context.Context, r *Results)
 
-// all does the checks side by side, each within its limit, and returns their findings in their order.
-func all(ctx context.Context, checks []check) (together Results) {
+// runAll runs the checks concurrently, each with its time limit, and returns their findings in the order of the checks.
+func runAll(ctx context.Context, checks []check) Results {
 	results := make([]Results, len(checks))
 	var group errgroup.Group
-	for i, do := range checks {
+	for i, run := range checks {
 		group.Go(func() error {
-			ctx, cancel := context.WithTimeout(ctx, checkLimit)
+			ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 			defer cancel()
-			do(ctx, &results[i])
+			run(ctx, &results[i])
 			return nil
 		})
 	}
-	_ = group.Wait() // the errors of checks are findings
+	_ = group.Wait() // checks return no errors, but add findings
 	return slices.Concat(results...)
 }
 
-// packages are the prefixes of errors, which are of use to who reads the source.
-var packages = strings.NewReplacer("ades: ", "", "bolt: ", "", "mail: ", "", "online: ", "", "postgres: ", "", "sealed: ", "", "storage: ", "", "traces: ", "", "webhook: ", "")
+// packagePrefixes removes the package names from error texts.
+var packagePrefixes = strings.NewReplacer("ades: ", "", "bolt: ", "", "mail: ", "", "online: ", "", "postgres: ", "", "sealed: ", "", "storage: ", "", "traces: ", "", "webhook: ", "")
 
-// plain is the text of an error on one line, each part of it once.
-func plain(err error) string {
-	lines := strings.FieldsFunc(packages.Replace(err.Error()), func(r rune) bool { return r == '\n' || r == '\t' })
+// oneLine returns the text of an error on one line, without package names and repeated lines.
+func oneLine(err error) string {
+	lines := strings.FieldsFunc(packagePrefixes.Replace(err.Error()), func(r rune) bool { return r == '\n' || r == '\t' })
 	return strings.Join(slices.Compact(lines), " ")
 }
 
+// counted returns a number with a noun, such as "one root" and "2 roots".
 func counted(n int, what string) string {
 	if n == 1 {
 		return "one " + what

@@ -53,7 +53,7 @@ func TestDoctorAsksSideBySide(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := doctor{&config.Config{File: file}}
-	for _, line := range all(t.Context(), d.timestamps()) {
+	for _, line := range runAll(t.Context(), d.timestamps()) {
 		if line.Verdict == Fault && strings.Contains(line.Says, "deadline") {
 			t.Errorf("%s: %s", line.Check, line.Says)
 		}

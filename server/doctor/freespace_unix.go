@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// freeSpace is the room that is left for others than root where a folder is.
+// freeSpace returns the free space on the disk of a folder for users other than root.
 func freeSpace(folder string) (bytes uint64, known bool, err error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(folder, &s); err != nil {

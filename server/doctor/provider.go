@@ -14,9 +14,9 @@ import (
 	"github.com/innsigli/innsigli/server/config"
 )
 
-// CheckProvider asks the identity provider and the login of a file, whose faults are given. A file without faults needs
-// no more than one of them. With request the provider is asked for the certificate of kennitala NoKennitala, which nobody
-// has. The error is of the context.
+// CheckProvider checks the identity provider and the login provider of a file, if it has them and no faults. With
+// request it also asks the identity provider for the certificate of NoKennitala, which no person has. It returns an
+// error if a provider cannot be opened, or if the context has ended.
 func CheckProvider(ctx context.Context, path string, f config.File, faults config.Faults, request bool) (Results, error) {
 	var r Results
 	for _, fault := range faults {
@@ -39,9 +39,9 @@ func CheckProvider(ctx context.Context, path string, f config.File, faults confi
 	return r, ctx.Err()
 }
 
-// addProvider checks the identity provider, with or without a request.
+// addProvider adds the findings about the identity provider, with or without an authentication request.
 func (r *Results) addProvider(ctx context.Context, p config.Provider, request bool) error {
-	p.Adapter.SIM.NoLearning = false // the SIM is asked, whose certificate is not known
+	p.Adapter.SIM.NoLearning = false // the certificate of the SIM of NoPhone is not known
 	client, provider, err := p.Open()
 	if err != nil {
 		return fmt.Errorf("the identity provider: %w", err)
@@ -57,22 +57,22 @@ func (r *Results) addProvider(ctx context.Context, p config.Provider, request bo
 	return nil
 }
 
-// topics are in the order of the results.
+// topics has the topics in the order of the findings.
 var topics = []ciba.Topic{ciba.TopicMetadata, ciba.TopicKeys, ciba.TopicClock, ciba.TopicClient, ciba.TopicTokens, ciba.TopicEndpoints}
 
-// advice is what to do about each.
+// advice has what the operator can do about a fault of each topic.
 var advice = map[ciba.Topic]string{
-	ciba.TopicMetadata:  "issuer has to be the provider's own, byte for byte; discovery says where the metadata is.",
-	ciba.TopicKeys:      "Its tokens cannot be verified without them; jwks among the endpoints says where they are.",
-	ciba.TopicClock:     "Keep the clock of this machine by NTP.",
-	ciba.TopicClient:    "See client-id, authentication, client-secret-file and secret-encoding; the provider may know the client by others, or not for this.",
-	ciba.TopicTokens:    "See token among the endpoints, and whether a firewall or proxy is in between.",
-	ciba.TopicEndpoints: "See the table of endpoints.",
+	ciba.TopicMetadata:  "issuer must be exactly the issuer of the provider; discovery sets the URL of the metadata.",
+	ciba.TopicKeys:      "Tokens of the provider cannot be verified without its keys; jwks in the table of endpoints sets their URL.",
+	ciba.TopicClock:     "Synchronize the clock of this machine with NTP.",
+	ciba.TopicClient:    "Check client-id, authentication, client-secret-file and secret-encoding; the provider may have registered the client with others, or not for this use.",
+	ciba.TopicTokens:    "Check token in the table of endpoints, and whether a firewall or proxy blocks the connection.",
+	ciba.TopicEndpoints: "Check the table of endpoints.",
 }
 
-// addReport adds what the client found out without a request.
+// addReport adds the findings of the client, which sent no authentication request.
 func (r *Results) addReport(report ciba.Report, p config.Provider, acr []string) {
-	right := textsOf(report, p.Client)
+	texts := textsOf(report, p.Client)
 	for _, topic := range topicsOf(report) {
 		problems, doubts := about(topic, report.Problems), about(topic, report.Warnings)
 		for _, problem := range problems {
@@ -81,18 +81,18 @@ func (r *Results) addReport(report ciba.Report, p config.Provider, acr []string)
 		for _, doubt := range doubts {
 			r.doubt(string(topic), doubt.Text, advice[topic])
 		}
-		nothing := problems == nil && doubts == nil
-		if says := right[topic]; says != "" && nothing {
+		ok := problems == nil && doubts == nil
+		if says := texts[topic]; says != "" && ok {
 			r.ok(string(topic), says)
 		}
-		if topic == ciba.TopicMetadata && (nothing || report.ACRValues != nil || report.DeliveryModes != nil) {
-			r.addListed("acr values", acr, report.ACRValues, "See certificate-acr, sign-acr and acr; a provider need not name all of them.")
-			r.addListed("delivery", []string{deliveryMode(p)}, report.DeliveryModes, "The provider has to have registered the client for what delivery says.")
+		if topic == ciba.TopicMetadata && (ok || report.ACRValues != nil || report.DeliveryModes != nil) {
+			r.addListed("acr values", acr, report.ACRValues, "Check certificate-acr, sign-acr and acr; the metadata of a provider need not list all values.")
+			r.addListed("delivery", []string{deliveryMode(p)}, report.DeliveryModes, "The provider must have registered the client for this delivery mode.")
 		}
 	}
 }
 
-// topicsOf are the topics of the results, and what else the report is about.
+// topicsOf returns topics, and then the other topics of the report.
 func topicsOf(report ciba.Report) []ciba.Topic {
 	all := slices.Clone(topics)
 	for _, problem := range slices.Concat(report.Problems, report.Warnings) {
@@ -103,31 +103,33 @@ func topicsOf(report ciba.Report) []ciba.Topic {
 	return all
 }
 
-func about(topic ciba.Topic, list []ciba.Problem) (those []ciba.Problem) {
+// about returns the problems of a topic.
+func about(topic ciba.Topic, list []ciba.Problem) (found []ciba.Problem) {
 	for _, problem := range list {
 		if problem.Topic == topic {
-			those = append(those, problem)
+			found = append(found, problem)
 		}
 	}
-	return those
+	return found
 }
 
-// textsOf are what is said of each topic when nothing is wrong with it, if it is known.
+// textsOf returns the texts of findings about topics without a problem. A topic that was not checked has none.
 func textsOf(report ciba.Report, o ciba.Options) map[ciba.Topic]string {
-	right := map[ciba.Topic]string{ciba.TopicMetadata: "its issuer is " + o.Issuer}
+	texts := map[ciba.Topic]string{ciba.TopicMetadata: "the issuer is " + o.Issuer}
 	if address := report.Endpoints.BackchannelAuthentication; address != "" {
-		right[ciba.TopicEndpoints] = "requests go to " + address
+		texts[ciba.TopicEndpoints] = "requests go to " + address
 	}
 	if report.Endpoints.JWKS != "" {
-		right[ciba.TopicKeys] = fmt.Sprintf("%d that can be used", report.Keys)
+		texts[ciba.TopicKeys] = fmt.Sprintf("%d usable", report.Keys)
 	}
 	if report.Endpoints.Token != "" && about(ciba.TopicTokens, report.Problems) == nil {
-		right[ciba.TopicClock] = "the provider's is " + ahead(report.Skew)
-		right[ciba.TopicClient] = "the provider knows " + o.ClientID
+		texts[ciba.TopicClock] = "the clock of the provider is " + ahead(report.Skew)
+		texts[ciba.TopicClient] = "the provider accepts the client " + o.ClientID
 	}
-	return right
+	return texts
 }
 
+// ahead returns the text of a difference of clocks.
 func ahead(skew time.Duration) string {
 	switch {
 	case skew > 0:
@@ -146,20 +148,20 @@ func deliveryMode(p config.Provider) string {
 	return "poll"
 }
 
-// addListed compares the values that requests have with those that the metadata names; known
-// is nil when it names none.
+// addListed compares the values of requests with those that the metadata lists. known is nil if the metadata has no list.
 func (r *Results) addListed(what string, used, known []string, advice string) {
 	missing := unlisted(used, known)
 	switch {
 	case known == nil:
-		r.doubt(what, "the metadata does not say which there are", "")
+		r.doubt(what, "the metadata does not list them", "")
 	case missing != nil:
-		r.doubt(what, "the metadata does not name "+strings.Join(missing, ", "), advice)
+		r.doubt(what, "the metadata does not list "+strings.Join(missing, ", "), advice)
 	default:
 		r.ok(what, strings.Join(used, ", "))
 	}
 }
 
+// unlisted returns the used values that are not known.
 func unlisted(used, known []string) (missing []string) {
 	for _, value := range used {
 		if !slices.Contains(known, value) {
@@ -170,38 +172,38 @@ func unlisted(used, known []string) (missing []string) {
 }
 
 const (
-	NoKennitala = "0000000000" // a kennitala that nobody can have: there is no day 00
-	NoPhone     = "0000000"    // a phone number that nobody can have: none in Iceland begins with 0
+	NoKennitala = "0000000000" // a kennitala that no person can have: there is no day 00
+	NoPhone     = "0000000"    // a phone number that no person can have: none in Iceland begins with 0
 )
 
-// acceptedCodes are those of providers that took a request up and found nobody to ask.
+// acceptedCodes are the error codes of providers that accepted a request and found no person to ask.
 var acceptedCodes = []idp.ErrorCode{idp.UserNotFound, idp.UserHasNoPhone, idp.CertificateNotFound, idp.KeyNotFound}
 
-// addRequest asks for the certificate of nobody. The provider verifies what was signed for it before it looks the
-// person up. A refusal of the app does not count where the SIM is not refused.
+// addRequest sends an authentication request for NoKennitala. The provider verifies the signature of the request before it
+// looks the person up. If it refuses the request for the app, one for the SIM decides whether that is a fault or a doubt.
 func (r *Results) addRequest(ctx context.Context, provider idp.Provider) {
 	const what = "request"
-	event, err := askNobody(ctx, provider, idp.App)
+	event, err := testRequest(ctx, provider, idp.App)
 	if err != nil {
-		r.fault(what, fmt.Sprintf("a request for nobody: %v", err), "")
+		r.fault(what, fmt.Sprintf("the test request failed: %v", err), "")
 		return
 	}
 	failed, ok := event.(idp.Failed)
 	switch {
 	case !ok:
-		r.doubt(what, "the provider accepted what the key signed, and asks somebody with kennitala "+NoKennitala, "It looks people up later. No phone of anybody rings.")
+		r.doubt(what, "the provider accepted the signed request, and has begun to ask kennitala "+NoKennitala, "It seems to look people up later. No person has this kennitala, so no phone rings.")
 	case slices.Contains(acceptedCodes, failed.Code):
-		r.ok(what, "the provider accepted what the key signed; nobody was asked")
-	case !isOutage(failed.Code) && takesSIM(ctx, provider):
-		r.doubt(what, fmt.Sprintf("the provider accepted what the key signed for the SIM, and refused it for the app: %s", words(failed.Failure)),
-			"See certificate-acr; the provider may not have registered the client for the app.")
+		r.ok(what, "the provider accepted the signed request; no person was asked")
+	case !isOutage(failed.Code) && acceptsSIM(ctx, provider):
+		r.doubt(what, fmt.Sprintf("the provider accepted the signed request for the SIM, and refused it for the app: %s", describe(failed.Failure)),
+			"Check certificate-acr; the provider may not have registered the client for the app.")
 	default:
-		r.fault(what, fmt.Sprintf("the provider refused it: %s", words(failed.Failure)), requestAdvice(failed.Code))
+		r.fault(what, fmt.Sprintf("the provider refused the test request: %s", describe(failed.Failure)), requestAdvice(failed.Code))
 	}
 }
 
-// askNobody asks nobody to sign, up to the first call that the provider gets.
-func askNobody(ctx context.Context, provider idp.Provider, m idp.Method) (idp.Event, error) {
+// testRequest asks NoKennitala or NoPhone to sign, up to the first request to the provider.
+func testRequest(ctx context.Context, provider idp.Provider, m idp.Method) (idp.Event, error) {
 	person := idp.Person{Method: m, Kennitala: NoKennitala, Phone: NoPhone}
 	state, event, err := provider.Begin(ctx, rand.Text(), person, idp.Text{Document: "innsigli idp check"}, nil)
 	if _, ok := event.(idp.NeedDigest); ok && err == nil {
@@ -211,38 +213,38 @@ func askNobody(ctx context.Context, provider idp.Provider, m idp.Method) (idp.Ev
 	return event, err
 }
 
-// takesSIM reports whether the provider takes up a request for the SIM of nobody.
-func takesSIM(ctx context.Context, provider idp.Provider) bool {
-	event, err := askNobody(ctx, provider, idp.SIM)
+// acceptsSIM reports whether the provider accepts a request for the SIM of NoPhone.
+func acceptsSIM(ctx context.Context, provider idp.Provider) bool {
+	event, err := testRequest(ctx, provider, idp.SIM)
 	failed, ok := event.(idp.Failed)
 	return err == nil && (!ok || slices.Contains(acceptedCodes, failed.Code))
 }
 
-// isOutage reports whether a code means that the provider did not decide anything.
+// isOutage reports whether a code means that the provider did not decide about the request.
 func isOutage(code idp.ErrorCode) bool {
 	return code == idp.CommunicationError || code == idp.SystemUnderMaintenance
 }
 
-// words are what the provider said, and what the service makes of it.
-func words(f idp.Failure) string {
-	said := slices.DeleteFunc([]string{f.OAuth, f.Description}, func(text string) bool { return text == "" })
-	return fmt.Sprintf("%q, which is told as errorCode %q", strings.Join(said, ": "), f.Code)
+// describe returns the error texts of the provider with the error code of the service.
+func describe(f idp.Failure) string {
+	texts := slices.DeleteFunc([]string{f.OAuth, f.Description}, func(text string) bool { return text == "" })
+	return fmt.Sprintf("%q, which clients get as errorCode %q", strings.Join(texts, ": "), f.Code)
 }
 
 func requestAdvice(code idp.ErrorCode) string {
 	switch {
 	case code == idp.InvalidRequest:
-		return "Give the provider the public key that belongs to key; see issuer, key-id and algorithm, and the clock."
+		return "Register the public key of key with the provider; check issuer, key-id, algorithm and the clock."
 	case code == idp.InvalidClient, code == idp.AuthorizationPartyUnknown, code == idp.UnauthorizedClient:
-		return "The provider knows the client by another secret, or not for requests like this one."
+		return "The provider has another secret for the client, or has not registered it for such requests."
 	case isOutage(code):
-		return "Try again; see backchannel-authentication in [identity-provider.endpoints] if it stays so."
+		return "Try again later; if it still fails, check backchannel-authentication in [identity-provider.endpoints]."
 	}
-	return "The row of this error belongs into [[identity-provider.error]], if it means that there is no such person."
+	return "If this error means that there is no such person, add it to [[identity-provider.error]]."
 }
 
-// addLogin adds whether people can log in: in a browser, and on phones where that is configured.
-// Nobody is asked.
+// addLogin adds the findings about the login provider: in a browser, and on phones if that is configured. No person is
+// asked.
 func (r *Results) addLogin(ctx context.Context, p config.LoginProvider) error {
 	const what = "login"
 	browser, err := p.OpenBrowser("https://localhost/")
@@ -264,16 +266,16 @@ func (r *Results) addLogin(ctx context.Context, p config.LoginProvider) error {
 	}
 	missing := unlisted(acrValues(p), report.ACRValues)
 	if report.ACRValues != nil && missing != nil {
-		r.doubt(what, "the metadata does not name "+strings.Join(missing, ", "), "See acr-values, app-acr and sim-acr; a provider need not name all of them.")
+		r.doubt(what, "the metadata does not list "+strings.Join(missing, ", "), "Check acr-values, app-acr and sim-acr; the metadata of a provider need not list all values.")
 	}
 	if report.Problems == nil {
 		page, _, _ := strings.Cut(report.Endpoints.Authorization, "?")
-		r.ok(what, "people are sent to "+page)
+		r.ok(what, "people log in at "+page)
 	}
 	return nil
 }
 
-// withPhone returns a report with what is found of the same client as one of CIBA.
+// withPhone returns a report with the problems that the same client has for CIBA, which logins on phones use.
 func withPhone(ctx context.Context, p config.LoginProvider, report ciba.Report) (ciba.Report, error) {
 	client, err := ciba.New(p.Client)
 	if err != nil {
@@ -285,6 +287,7 @@ func withPhone(ctx context.Context, p config.LoginProvider, report ciba.Report) 
 	return report, err
 }
 
+// union returns all with the problems of more that it lacks.
 func union(all, more []ciba.Problem) []ciba.Problem {
 	for _, problem := range more {
 		if !slices.Contains(all, problem) {
@@ -294,7 +297,7 @@ func union(all, more []ciba.Problem) []ciba.Problem {
 	return all
 }
 
-// acrValues are those of logins.
+// acrValues returns the acr_values of logins.
 func acrValues(p config.LoginProvider) []string {
 	all := slices.Clone(p.Browser.ACR)
 	for _, phone := range p.Phones {

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -35,15 +36,16 @@ var (
 	}
 )
 
-// clientRow is a client as it is stored, with the hash of account.FirstSecret: the version before
-// knows no other, and has stored clients with nothing else.
+// clientRow is a stored client. It also has the hash of account.FirstSecret in a column of its own, the only
+// one that the version before reads and writes.
 type clientRow struct {
 	account.Client
 	firstHash []byte
 }
 
+// storedClient returns the row of a client.
 func storedClient(c account.Client) clientRow {
-	row := clientRow{c, []byte{}} // which nothing hashes to, once that secret is removed
+	row := clientRow{c, []byte{}} // the hash of no secret, for a client whose first one was removed
 	for _, s := range c.Secrets {
 		if s.ID == account.FirstSecret {
 			row.firstHash = s.Hash
@@ -52,6 +54,7 @@ func storedClient(c account.Client) clientRow {
 	return row
 }
 
+// client returns the client of a row.
 func (r clientRow) client() account.Client {
 	c := r.Client
 	if len(r.firstHash) > 0 && len(c.Secrets) == 0 {
@@ -65,7 +68,7 @@ type accounts struct{ db *DB }
 
 var _ account.Store = accounts{}
 
-// Accounts is the store of accounts, clients, tokens and the ledger.
+// Accounts returns the store of accounts, clients, tokens and the ledger.
 func (db *DB) Accounts() account.Store { return accounts{db} }
 
 func (s accounts) Account(ctx context.Context, id string) (account.Account, error) {
@@ -128,4 +131,26 @@ func (s accounts) DeleteExpiredTokens(ctx context.Context, now time.Time, limit 
 		return err
 	})
 	return n, err
+}
+
+var ledgerTable = table[account.Line]{
+	name:    "ledger",
+	columns: []string{"id", "account", "api", "at", "free"},
+	fields: func(l *account.Line) []any {
+		return []any{&l.ID, &l.Account, (*string)(&l.API), &l.At, &l.Free}
+	},
+}
+
+func (s accounts) AddLine(ctx context.Context, l account.Line) error {
+	return s.db.write(ctx, func(tx pgx.Tx) error { return ledgerTable.insert(ctx, tx, l) })
+}
+
+func (s accounts) DeleteLines(ctx context.Context, account string, limit int) (int, error) {
+	return deleteSome(ctx, s.db, ledgerTable, "account", account, limit)
+}
+
+func (s accounts) Lines(ctx context.Context, account string, from, to time.Time) iter.Seq2[account.Line, error] {
+	return walk(ctx, s.db, ledgerTable, keysetOrder{
+		where: "account = $1 AND at >= $2 AND at < $3", args: []any{account, from, to}, order: []string{"at", "seq"},
+	})
 }

@@ -66,7 +66,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkDelete is of the deletion alone.
+// BenchmarkDelete measures the deletion without the creation.
 func BenchmarkDelete(b *testing.B) {
 	db, _ := migrated(b)
 	p := make([]byte, benchSize)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,37 +16,36 @@ import (
 	"github.com/innsigli/innsigli/storage/internal/document"
 )
 
-// readTimeout bounds one query for bytes of a document. An io.ReaderAt has no context
-// that could do so.
+// readTimeout bounds one query for bytes of a document. An io.ReaderAt has no context that could.
 const readTimeout = 20 * time.Second
 
-// blob is a document as it was when it was opened. What was there then does not change,
-// so each read is a query of its own, and what was read is kept for a while.
+// blob is a document as it was when it was opened. The content up to that size never changes, so each read is a
+// query of its own, and blob caches what was read.
 type blob struct {
 	db     *DB
-	within *txn // the transaction it was opened in, if any
+	tx     *txn // the transaction in which it was opened, or nil
 	id     string
 	record documentRecord
 
 	mu     sync.Mutex
 	closed bool
-	seen   windows
+	cache  windowCache
 }
 
 var _ storage.Blob = (*blob)(nil)
 
-// Open opens the document. What its Blob has read ahead, at most 1 MB, it can give also
-// when the document has been deleted since.
+// Open opens the document. Its Blob caches at most 1 MB, which it returns even after the document has been
+// deleted.
 func (s documents) Open(ctx context.Context, id string) (storage.Blob, error) {
-	b := &blob{db: s.db, within: s.db.txn(ctx), id: id}
+	b := &blob{db: s.db, tx: s.db.txn(ctx), id: id}
 	err := s.db.read(ctx, func(q querier) (err error) {
-		b.record, err = complete(ctx, q, id)
+		b.record, err = completeDocument(ctx, q, id)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	b.seen.size = b.record.size
+	b.cache.size = b.record.size
 	return b, nil
 }
 
@@ -56,11 +56,11 @@ func (b *blob) Hashed() []storage.Midstate { return document.Midstates(b.record.
 func (b *blob) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.closed, b.seen.kept = true, nil
+	b.closed, b.cache.windows = true, nil
 	return nil
 }
 
-// ReadAt follows io.ReaderAt.
+// ReadAt implements io.ReaderAt.
 func (b *blob) ReadAt(p []byte, offset int64) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -76,22 +76,84 @@ func (b *blob) ReadAt(p []byte, offset int64) (int, error) {
 	if rest := b.record.size - offset; int64(len(p)) > rest {
 		p, end = p[:rest], io.EOF
 	}
-	if err := b.seen.at(p, offset, b.fetch); err != nil {
+	if err := b.cache.readAt(p, offset, b.fetch); err != nil {
 		return 0, fmt.Errorf("postgres: reading document %s: %w", b.id, err)
 	}
 	return len(p), end
 }
 
-// fetch reads from the database. It uses the transaction that the blob was opened in for
-// as long as that lasts: it may have revisions that nobody else can see yet.
+// fetch reads from the database. It uses the transaction in which the blob was opened until that ends, because
+// the transaction may have appended revisions that are not committed yet.
 func (b *blob) fetch(p []byte, offset int64) error {
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
-	if b.within != nil {
-		err := b.within.use(ctx, func(tx pgx.Tx) error { return readChunks(ctx, tx, b.record.seq, offset, p) })
+	if b.tx != nil {
+		err := b.tx.use(ctx, func(tx pgx.Tx) error { return readChunks(ctx, tx, b.record.seq, offset, p) })
 		if !errors.Is(err, errEnded) {
 			return err
 		}
 	}
 	return b.db.read(ctx, func(q querier) error { return readChunks(ctx, q, b.record.seq, offset, p) })
+}
+
+// PDF readers read small pieces, some of them repeatedly. So a blob reads whole windows of a document, and
+// caches the most recently used ones.
+const (
+	windowSize = 256 << 10
+	maxWindows = 4
+)
+
+// windowCache caches the most recently used windows of a document.
+type windowCache struct {
+	size    int64    // of the document
+	windows []window // the most recently used one last
+}
+
+// window is a part of a document.
+type window struct {
+	start int64 // a multiple of windowSize
+	bytes []byte
+}
+
+// readAt fills p with the document's bytes from the offset.
+func (w *windowCache) readAt(p []byte, offset int64, fetch func(p []byte, offset int64) error) error {
+	for len(p) > 0 {
+		bytes, err := w.rest(offset, fetch)
+		if err != nil {
+			return err
+		}
+		n := copy(p, bytes)
+		offset, p = offset+int64(n), p[n:]
+	}
+	return nil
+}
+
+// rest returns the bytes from the offset to the end of its window.
+func (w *windowCache) rest(offset int64, fetch func(p []byte, offset int64) error) ([]byte, error) {
+	start := offset - offset%windowSize
+	i := slices.IndexFunc(w.windows, func(x window) bool { return x.start == start })
+	if i < 0 {
+		added := window{start, w.buffer(int(min(windowSize, w.size-start)))}
+		if err := fetch(added.bytes, start); err != nil {
+			return nil, err
+		}
+		w.windows, i = append(w.windows, added), len(w.windows)
+	}
+	used := w.windows[i]
+	w.windows = append(slices.Delete(w.windows, i, i+1), used)
+	return used.bytes[offset-start:], nil
+}
+
+// buffer returns a buffer of n bytes. If the cache is full, it removes the least recently used window and
+// reuses its buffer.
+func (w *windowCache) buffer(n int) []byte {
+	if len(w.windows) < maxWindows {
+		return make([]byte, n)
+	}
+	oldest := w.windows[0].bytes
+	w.windows = slices.Delete(w.windows, 0, 1)
+	if cap(oldest) < n {
+		return make([]byte, n)
+	}
+	return oldest[:n]
 }

@@ -17,8 +17,8 @@ var signalTable = table[signalRow]{
 	},
 }
 
-// signalRow is a signal as it is stored: its holder has columns, which are NULL when
-// there is none. The Holder of the embedded signal is not used.
+// signalRow is a stored signal. Its holder has columns of its own, which are NULL if there is none; the Holder
+// of the embedded signal is not used.
 type signalRow struct {
 	busysignal.Signal
 	holder, holderUser *string
@@ -46,7 +46,7 @@ type signals struct{ db *DB }
 
 var _ busysignal.Store = signals{}
 
-// BusySignals is the store of busy signals.
+// BusySignals returns the store of busy signals.
 func (db *DB) BusySignals() busysignal.Store { return signals{db} }
 
 func (s signals) Signal(ctx context.Context, id string) (busysignal.Signal, error) {

@@ -15,15 +15,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// CheckURL says whether [Open] can use a URL, as far as that is known before anybody is called: [ErrURL], or
-// nil.
+// CheckURL reports whether [Open] can use a URL, as far as the URL alone shows: it returns [ErrURL] or nil.
 func CheckURL(url string) error {
 	_, err := settings(url, Options{})
 	return err
 }
 
-// settings are what a pool is made with. pgx's own errors may have the password in
-// them, so they go no further.
+// settings returns the configuration of the pool. It replaces the errors of pgx, which may contain the
+// password, by [ErrURL].
 func settings(url string, opts Options) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -41,28 +40,28 @@ func settings(url string, opts Options) (*pgxpool.Config, error) {
 	}
 	conn.ConnectTimeout = cmp.Or(opts.ConnectTimeout, conn.ConnectTimeout, 2*time.Second)
 	config.PingTimeout = conn.ConnectTimeout
-	statement := limit(conn, "statement_timeout", opts.StatementTimeout, 15*time.Second)
+	statement := sessionTimeout(conn, "statement_timeout", opts.StatementTimeout, 15*time.Second)
 	if statement > 0 {
-		conn.Tracer = patience(statement + grace)
+		conn.Tracer = queryTimeout(statement + grace)
 	}
-	limit(conn, "lock_timeout", opts.LockTimeout, 10*time.Second)
-	limit(conn, "idle_in_transaction_session_timeout", opts.IdleTimeout, 30*time.Second)
-	prepare(conn)
+	sessionTimeout(conn, "lock_timeout", opts.LockTimeout, 10*time.Second)
+	sessionTimeout(conn, "idle_in_transaction_session_timeout", opts.IdleTimeout, 30*time.Second)
+	setDefaults(conn)
 	config.AfterConnect = func(_ context.Context, c *pgx.Conn) error {
-		inUTC(c)
+		scanInUTC(c)
 		return nil
 	}
 	return config, nil
 }
 
-// grace is how much longer than the server's own limit an answer is waited for.
+// grace is the time that this package waits for an answer after the server's own statement timeout has passed.
 const grace = 5 * time.Second
 
-// limit sets a time of the session, unless it is the URL's to set, and returns it; 0 is
-// none, or one that is not written in milliseconds.
-func limit(conn *pgx.ConnConfig, name string, chosen, otherwise time.Duration) time.Duration {
-	if of, there := conn.RuntimeParams[name]; there && chosen == 0 {
-		n, _ := strconv.Atoi(of)
+// sessionTimeout sets a timeout of the session to the chosen value or, if neither that nor the URL sets one, to
+// the default, and returns it. It returns 0 if the URL's value is 0 or not a number of milliseconds.
+func sessionTimeout(conn *pgx.ConnConfig, name string, chosen, otherwise time.Duration) time.Duration {
+	if text, ok := conn.RuntimeParams[name]; ok && chosen == 0 {
+		n, _ := strconv.Atoi(text)
 		return time.Duration(n) * time.Millisecond
 	}
 	limit := cmp.Or(chosen, otherwise)
@@ -70,23 +69,24 @@ func limit(conn *pgx.ConnConfig, name string, chosen, otherwise time.Duration) t
 	return limit
 }
 
-// program is what connections are called, or what their names begin with.
-const program = "innsigli"
+// applicationName is the default application_name of connections, and the prefix by which [DB.OtherConnections] finds
+// other servers.
+const applicationName = "innsigli"
 
-// prepare makes what all connections have in common. One whose context ends has its
-// statement cancelled, so that the server does not go on with it nor wait for a lock,
-// and is closed only when that does not help.
-func prepare(conn *pgx.ConnConfig) {
+// setDefaults sets what all connections have in common. If a statement's context ends, pgx asks the server to
+// cancel the statement, so that it neither continues nor waits for a lock. pgx closes the connection only if
+// that does not help.
+func setDefaults(conn *pgx.ConnConfig) {
 	if conn.RuntimeParams["application_name"] == "" {
-		conn.RuntimeParams["application_name"] = program
+		conn.RuntimeParams["application_name"] = applicationName
 	}
 	conn.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: time.Second}
 	}
 }
 
-// inUTC has times read as they were written, and not in the zone of this machine.
-func inUTC(c *pgx.Conn) {
+// scanInUTC makes pgx return times in UTC instead of the time zone of this machine.
+func scanInUTC(c *pgx.Conn) {
 	c.TypeMap().RegisterType(&pgtype.Type{
 		Name:  "timestamptz",
 		OID:   pgtype.TimestamptzOID,
@@ -94,9 +94,9 @@ func inUTC(c *pgx.Conn) {
 	})
 }
 
-// open opens the store for a program with these migrations.
+// open is [Open] for a program with the given migrations.
 func open(ctx context.Context, url string, opts Options, files fs.FS) (*DB, error) {
-	steps, err := readSteps(files)
+	steps, err := readMigrations(files)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func open(ctx context.Context, url string, opts Options, files fs.FS) (*DB, erro
 	if err != nil {
 		return nil, err
 	}
-	db.needs = len(steps)
+	db.schemaVersion = len(steps)
 	if err := db.Check(ctx); err != nil {
 		db.Close()
 		return nil, err
@@ -116,27 +116,26 @@ func open(ctx context.Context, url string, opts Options, files fs.FS) (*DB, erro
 	return db, nil
 }
 
-// connect makes the pool. The first connection is made when it is needed.
+// connect creates the pool. The pool opens its first connection when it is needed.
 func connect(config *pgxpool.Config) (*DB, error) {
-	db := &DB{wait: config.ConnConfig.ConnectTimeout, enqueued: make(chan struct{}, 1)}
+	db := &DB{acquireTimeout: config.ConnConfig.ConnectTimeout, enqueued: make(chan struct{}, 1)}
 	config.ShouldPing = func(_ context.Context, idle pgxpool.ShouldPingParams) bool {
 		since := time.Now().Add(-idle.IdleDuration)
-		return idle.IdleDuration > time.Second || since.UnixNano() <= db.broke.Load()
+		return idle.IdleDuration > time.Second || since.UnixNano() <= db.brokenAt.Load()
 	}
 	var err error
 	if db.pool, err = pgxpool.NewWithConfig(context.Background(), config); err != nil {
-		return nil, meaning(err)
+		return nil, translate(err)
 	}
 	return db, nil
 }
 
-// take takes a connection from the pool and calls first with it; without an error the
-// connection is then the caller's, to be released. After a restart of the server the
-// pool is full of broken connections, which shows when they are used: then first is
-// called once more with a connection that has been looked at. So first changes nothing,
-// or nothing that outlives its connection.
-func (db *DB) take(ctx context.Context, first func(*pgxpool.Conn) error) (*pgxpool.Conn, error) {
-	for again := true; ; again = false {
+// acquireAndRun acquires a connection and calls first with it. If first succeeds, the caller must release the
+// connection. After a restart of the server the pool may be full of broken connections, which is found only
+// when they are used: then acquireAndRun calls first once more, with a connection that was pinged. So first
+// must change nothing, or nothing that outlives its connection.
+func (db *DB) acquireAndRun(ctx context.Context, first func(*pgxpool.Conn) error) (*pgxpool.Conn, error) {
+	for retry := true; ; retry = false {
 		conn, err := db.acquire(ctx)
 		if err != nil {
 			return nil, err
@@ -145,8 +144,8 @@ func (db *DB) take(ctx context.Context, first func(*pgxpool.Conn) error) (*pgxpo
 			return conn, nil
 		}
 		broken := db.release(conn)
-		if !broken || !again || ctx.Err() != nil {
-			return nil, outcome(ctx, err)
+		if !broken || !retry || ctx.Err() != nil {
+			return nil, callError(ctx, err)
 		}
 	}
 }
@@ -155,21 +154,71 @@ func (db *DB) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	if db.closed.Load() {
 		return nil, ErrClosed
 	}
-	soon, cancel := context.WithTimeout(ctx, db.wait)
+	bounded, cancel := context.WithTimeout(ctx, db.acquireTimeout)
 	defer cancel()
-	conn, err := db.pool.Acquire(soon)
+	conn, err := db.pool.Acquire(bounded)
 	if err != nil && db.closed.Load() {
 		return nil, ErrClosed
 	}
-	return conn, outcome(ctx, err)
+	return conn, callError(ctx, err)
 }
 
-// release gives the connection back and says whether it was found broken.
+// release returns the connection to the pool and reports whether it was broken.
 func (db *DB) release(conn *pgxpool.Conn) bool {
 	broken := conn.Conn().IsClosed()
 	if broken {
-		db.broke.Store(time.Now().UnixNano())
+		db.brokenAt.Store(time.Now().UnixNano())
 	}
 	conn.Release()
 	return broken
+}
+
+// queryTimeout bounds how long this package waits for the answer to a statement. The server's own limits
+// (statement_timeout) do not help if its machine or the network fails silently. queryTimeout is a pgx tracer:
+// pgx takes the context of each statement from it.
+type queryTimeout time.Duration
+
+var (
+	_ pgx.QueryTracer    = queryTimeout(0)
+	_ pgx.CopyFromTracer = queryTimeout(0)
+	_ pgx.PrepareTracer  = queryTimeout(0)
+)
+
+// endKey is the context key of the function that releases a statement's timer.
+type endKey struct{}
+
+// begin returns a context with the timeout for a statement; end releases its timer.
+func (p queryTimeout) begin(ctx context.Context) context.Context {
+	ctx, end := context.WithTimeout(ctx, time.Duration(p))
+	return context.WithValue(ctx, endKey{}, end)
+}
+
+func (queryTimeout) end(ctx context.Context) {
+	if end, ok := ctx.Value(endKey{}).(context.CancelFunc); ok {
+		end()
+	}
+}
+
+func (p queryTimeout) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	return p.begin(ctx)
+}
+
+func (p queryTimeout) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryEndData) {
+	p.end(ctx)
+}
+
+func (p queryTimeout) TraceCopyFromStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceCopyFromStartData) context.Context {
+	return p.begin(ctx)
+}
+
+func (p queryTimeout) TraceCopyFromEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TraceCopyFromEndData) {
+	p.end(ctx)
+}
+
+func (p queryTimeout) TracePrepareStart(ctx context.Context, _ *pgx.Conn, _ pgx.TracePrepareStartData) context.Context {
+	return p.begin(ctx)
+}
+
+func (p queryTimeout) TracePrepareEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TracePrepareEndData) {
+	p.end(ctx)
 }

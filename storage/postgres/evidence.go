@@ -17,12 +17,13 @@ var entryTable = table[storage.Entry]{
 	},
 }
 
-// An entry has its place when it is recorded, and others see it when its transaction is
-// committed, perhaps after later ones. Who reads the log from a place on would never see
-// it. So that one waits for the transactions that record, and these share a lock.
+// An entry gets its sequence number when it is recorded, but becomes visible when its transaction is
+// committed, perhaps after entries with higher numbers. A reader that continues after the highest number it
+// has read would miss the entry. So transactions that record hold an advisory lock in shared mode, and
+// EntriesAfter waits for them by taking it in exclusive mode.
 const (
-	recording = `SELECT pg_advisory_xact_lock_shared(hashtextextended('innsigli.evidence', 0))`
-	recorded  = `SELECT pg_advisory_xact_lock(hashtextextended('innsigli.evidence', 0))`
+	sharedLock    = `SELECT pg_advisory_xact_lock_shared(hashtextextended('innsigli.evidence', 0))`
+	exclusiveLock = `SELECT pg_advisory_xact_lock(hashtextextended('innsigli.evidence', 0))`
 )
 
 // evidenceLog is the storage.EvidenceLog of a DB.
@@ -30,12 +31,12 @@ type evidenceLog struct{ db *DB }
 
 var _ storage.EvidenceLog = evidenceLog{}
 
-// EvidenceLog is the log of what happened to requests and processes.
+// EvidenceLog returns the log of what happened to requests and processes.
 func (db *DB) EvidenceLog() storage.EvidenceLog { return evidenceLog{db} }
 
 func (s evidenceLog) Record(ctx context.Context, entries ...storage.Entry) error {
 	return s.db.write(ctx, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, recording); err != nil {
+		if _, err := tx.Exec(ctx, sharedLock); err != nil {
 			return err
 		}
 		for _, e := range entries {
@@ -56,7 +57,7 @@ func (s evidenceLog) Entries(ctx context.Context, subject string) ([]storage.Ent
 func (s evidenceLog) EntriesAfter(ctx context.Context, seq int64, limit int) (entries []storage.Entry, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context) error {
 		return s.db.write(ctx, func(tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, recorded); err != nil {
+			if _, err := tx.Exec(ctx, exclusiveLock); err != nil {
 				return err
 			}
 			entries, err = entryTable.list(ctx, tx, "seq > $1 ORDER BY seq LIMIT $2", seq, max(limit, 0))

@@ -13,8 +13,7 @@ import (
 	"github.com/innsigli/innsigli/storage/postgres"
 )
 
-// A server that finds its database older than itself says so and ends; it is migrated
-// once, before the first server of a new version starts.
+// A database is migrated once, before the first server of a new version starts. Open returns an error if it was not.
 func ExampleOpen() {
 	ctx, url := context.Background(), os.Getenv("DATABASE_URL")
 	if _, _, err := postgres.Migrate(ctx, url); err != nil {
@@ -29,12 +28,12 @@ func ExampleOpen() {
 	accounts := account.New(db.Accounts(), db, account.Options{})
 	list, err := accounts.Accounts(ctx)
 	if errors.Is(err, storage.ErrUnavailable) {
-		fmt.Println("the database cannot be reached just now")
+		fmt.Println("the database is unavailable")
 	}
 	fmt.Println(len(list))
 }
 
-// What two domains store is stored together.
+// Records of several domains are stored in one transaction.
 func ExampleDB_InTx() {
 	ctx, url := context.Background(), os.Getenv("DATABASE_URL")
 	db, err := postgres.Open(ctx, url, postgres.Options{})
@@ -51,7 +50,7 @@ func ExampleDB_InTx() {
 			return err
 		}
 		_, err = signals.Create(ctx, owner.ID)
-		return err // and there is no account either
+		return err // after an error, the account is not stored either
 	})
 	fmt.Println(err)
 }

@@ -10,15 +10,15 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/innsigli/innsigli/account"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 	"github.com/innsigli/innsigli/storage"
 )
 
-// A database on a file system of its own, which comes to its end.
-func TestAFullDisk(t *testing.T) {
-	db, filler := small(t)
+// TestFullDisk fills the file system of a database. It checks that writes fail with storage.ErrFull, that nothing stored is lost, and
+// that writes succeed again when there is free space.
+func TestFullDisk(t *testing.T) {
+	db, filler := openOnSmallDisk(t)
 	documents := map[string][]byte{}
 	refused := 0
 	for i := range 200 {
@@ -32,42 +32,38 @@ func TestAFullDisk(t *testing.T) {
 			continue
 		}
 		if !errors.Is(err, storage.ErrFull) {
-			t.Fatalf("without room: %v, want storage.ErrFull", err)
+			t.Fatalf("the error is %v, want storage.ErrFull", err)
 		}
 		if refused++; refused == 3 {
 			break
 		}
 	}
 	if refused == 0 || len(documents) == 0 {
-		t.Fatalf("%d documents stored, %d refused: the disk is of another size than the test thinks", len(documents), refused)
+		t.Fatalf("%d documents stored, %d refused: the disk has not the size that the test expects", len(documents), refused)
 	}
-	whole(t, db, documents)
+	checkDocuments(t, db, documents)
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	ref, err := db.Documents().Create(t.Context(), bytes.NewReader([]byte("there is room")), 100)
+	ref, err := db.Documents().Create(t.Context(), bytes.NewReader([]byte("free space")), 100)
 	if err != nil {
-		t.Fatalf("with room again: %v", err)
+		t.Fatalf("with free space again: %v", err)
 	}
-	documents[ref.ID] = []byte("there is room")
-	whole(t, db, documents)
-	if err := db.InTx(t.Context(), func(ctx context.Context) error {
-		return db.Accounts().AddAccount(ctx, account.Account{ID: "a", Name: "a"})
-	}); err != nil {
-		t.Errorf("a record with room again: %v", err)
-	}
+	documents[ref.ID] = []byte("free space")
+	checkDocuments(t, db, documents)
+	addAccounts(t, db, "a")
 }
 
-// small opens a store on a small disk, and returns the path of a file that takes up most of it.
-func small(t *testing.T) (db *DB, filler string) {
+// openOnSmallDisk opens a store on a file system of 64 MB, and returns the path of a file that takes up most of it.
+func openOnSmallDisk(t *testing.T) (db *DB, filler string) {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "innsigli") // the server may not enter t.TempDir
+	folder, err := os.MkdirTemp("", "innsigli") // the server's user may not enter t.TempDir
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.Remove(folder) })
 	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=64m"); err != nil {
-		testenv.Absent(t, "a file system of a test's own is for who may mount one: %v", err)
+		testenv.Absent(t, "the test needs the right to mount a file system: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := syscall.Unmount(folder, syscall.MNT_DETACH); err != nil {
@@ -93,16 +89,11 @@ func small(t *testing.T) (db *DB, filler string) {
 	if _, _, err := Migrate(t.Context(), url); err != nil {
 		t.Fatal(err)
 	}
-	db, err = Open(t.Context(), url, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	return db, filler
+	return openedAt(t, url, Options{}), filler
 }
 
-// whole reads all that was said to be stored.
-func whole(t *testing.T, db *DB, documents map[string][]byte) {
+// checkDocuments reads all documents that were stored.
+func checkDocuments(t *testing.T, db *DB, documents map[string][]byte) {
 	t.Helper()
 	for id, want := range documents {
 		blob, err := db.Documents().Open(t.Context(), id)

@@ -29,7 +29,7 @@ const sameTimes = `
 	UPDATE documents SET started_at = '2000-01-01T00:00:00Z';
 	UPDATE rate_buckets SET full_at = '2100-01-01T00:00:00Z'`
 
-// TestGoldenRecordsAreWritten fails when a record is stored in another way than before.
+// TestGoldenRecordsAreWritten checks that records are stored as the golden file has them.
 func TestGoldenRecordsAreWritten(t *testing.T) {
 	url := migrated(t)
 	renamed := storagetest.WriteExamples(t, backend(t, url))
@@ -37,8 +37,8 @@ func TestGoldenRecordsAreWritten(t *testing.T) {
 	testenv.SameAsGolden(t, goldenFile, []byte(dump(t, url, strings.NewReplacer(renamed...))))
 }
 
-// TestGoldenRecordsAreRead fails when a record that was stored before is not read as it was. Of the files of version 11, one has
-// the members of participants in another order.
+// TestGoldenRecordsAreRead checks that this version reads the records of this and earlier versions. One of the files of version 11
+// has the members of participants in another order.
 func TestGoldenRecordsAreRead(t *testing.T) {
 	for file, schema := range map[string]int{
 		goldenFile: goldenSchema,
@@ -67,16 +67,6 @@ func TestGoldenRecordsAreRead(t *testing.T) {
 	}
 }
 
-// migrated returns the URL of a new database with this version's tables.
-func migrated(t *testing.T) string {
-	t.Helper()
-	url := postgrestest.Database(t)
-	if _, _, err := Migrate(t.Context(), url); err != nil {
-		t.Fatal(err)
-	}
-	return url
-}
-
 // dump returns the text of a golden file. It replaces the values that are never the same, and
 // then sorts the rows of each table. A table without a row fails the test.
 func dump(t *testing.T, url string, rename *strings.Replacer) string {
@@ -86,7 +76,7 @@ func dump(t *testing.T, url string, rename *strings.Replacer) string {
 	for _, table := range tables(t, conn) {
 		rows := dumpTable(t, conn, table)
 		if len(rows) == 0 {
-			t.Errorf("no example is in the table %s", table.name)
+			t.Errorf("the table %s has no row", table.name)
 		}
 		for i := range rows {
 			rows[i] = rename.Replace(rows[i])

@@ -15,10 +15,11 @@ type jobs struct{ db *DB }
 
 var _ storage.Jobs = jobs{}
 
-// Jobs is the queue of jobs.
+// Jobs returns the queue of jobs.
 func (db *DB) Jobs() storage.Jobs { return jobs{db} }
 
-// parkedDue is when a parked job is due as far as the indexes know, and the version before.
+// parkedDue is the stored due time of a parked job: the indexes and the version before, which knows no parked
+// jobs, take the job as one that is due in the far future.
 var parkedDue = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
 func (s jobs) Enqueue(ctx context.Context, list ...storage.Job) error {
@@ -42,7 +43,7 @@ func (s jobs) Enqueue(ctx context.Context, list ...storage.Job) error {
 		errors = append(errors, j.LastError)
 		failed, parked = append(failed, failedAt), append(parked, j.Parked)
 	}
-	err := s.db.later(ctx, `
+	err := s.db.queueExec(ctx, `
 			INSERT INTO jobs (kind, grp, unique_key, due, payload, failures, last_error, failed_at, parked, interruptions)
 			SELECT kind, grp, nullif(unique_key, ''), due, coalesce(payload, ''), failures, last_error, failed_at, parked, interruptions
 			FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::bytea[], $6::integer[], $7::text[], $8::timestamptz[], $9::boolean[], $10::integer[])
@@ -66,7 +67,7 @@ func (s jobs) FinishAll(ctx context.Context, leases []storage.Lease) ([]bool, er
 		WHERE jobs.id = done.id AND jobs.token = done.token RETURNING done.place`)
 }
 
-// Extend leaves jobs alone that another transaction has locked: that may be the handler's own, which takes its time.
+// Extend does not wait for jobs that another transaction has locked, such as that of a slow handler.
 func (s jobs) Extend(ctx context.Context, leases []storage.Lease, until time.Time) ([]bool, error) {
 	return s.withLeases(ctx, leases, `
 		WITH held AS (
@@ -81,7 +82,8 @@ func (s jobs) Extend(ctx context.Context, leases []storage.Lease, until time.Tim
 		SELECT place FROM held`, until)
 }
 
-// withLeases runs a statement that returns the places of those leases that are still the latest ones taken.
+// withLeases runs a statement on leases. The statement returns the positions of those that are held, as Extend
+// and FinishAll report them.
 func (s jobs) withLeases(ctx context.Context, leases []storage.Lease, sql string, args ...any) ([]bool, error) {
 	held := make([]bool, len(leases))
 	ids, tokens := make([]uuid.UUID, len(leases)), make([]uuid.UUID, len(leases))
@@ -102,7 +104,7 @@ func (s jobs) withLeases(ctx context.Context, leases []storage.Lease, sql string
 	return held, err
 }
 
-// asUUID is the zero UUID, which no job and no lease has, of what is none.
+// asUUID parses a UUID. It returns the zero UUID, which no job and no lease has, for other texts.
 func asUUID(text string) uuid.UUID {
 	id, err := uuid.Parse(text)
 	if err != nil {
@@ -143,12 +145,12 @@ func (s jobs) ExpireLeases(ctx context.Context, now time.Time) error {
 	return s.announced(ctx, err)
 }
 
-// withLease changes the job of a lease that is still the latest one taken.
+// withLease runs a statement that changes the job of a lease; storage.ErrLeaseLost if the lease is not held.
 func (s jobs) withLease(ctx context.Context, l storage.Lease, sql string, args ...any) error {
 	return s.db.write(ctx, func(tx pgx.Tx) error {
 		id, err := uuid.Parse(l.ID)
-		token, bad := uuid.Parse(l.Token)
-		if err != nil || bad != nil { // nobody was given such a lease
+		token, tokenErr := uuid.Parse(l.Token)
+		if err != nil || tokenErr != nil { // not a lease of this backend
 			return storage.ErrLeaseLost
 		}
 		changed, err := tx.Exec(ctx, sql, append([]any{id, token}, args...)...)
@@ -197,7 +199,7 @@ func (s jobs) NextDue(ctx context.Context, kinds ...string) (map[string]time.Tim
 
 func (s jobs) Enqueued() <-chan struct{} { return s.db.enqueued }
 
-// announced has the end of the transaction announced, if what it did went well.
+// announced makes the commit of the transaction announce jobs, unless err is an error.
 func (s jobs) announced(ctx context.Context, err error) error {
 	if err == nil {
 		s.db.txn(ctx).afterCommit(s.db.announce)
@@ -205,10 +207,71 @@ func (s jobs) announced(ctx context.Context, err error) error {
 	return err
 }
 
-// announce says that there are jobs, unless that was said and not heard yet.
+// announce sends a value to the channel of Enqueued, unless it has one.
 func (db *DB) announce() {
 	select {
 	case db.enqueued <- struct{}{}:
 	default:
 	}
+}
+
+// claimLock locks the claims of a kind, so that a transaction sees what the one before has leased, and all
+// servers together keep perGroup. It also disables sequential scans: the statement claim is planned once for a
+// connection, perhaps when there are few jobs, and the plan must not scan the table when there are many.
+const claimLock = `SELECT set_config('enable_seqscan', 'off', true), pg_advisory_xact_lock(hashtextextended('innsigli.jobs:' || $1, 0))`
+
+// claim reads the first few jobs of each group, so that a long backlog of a group costs nothing. It takes jobs
+// of the groups with the fewest leases first, so that a group with many jobs does not delay others, and of
+// equal ones those that have waited longest. It skips jobs that another transaction has locked, because they
+// are being finished or retried.
+const claim = `
+WITH RECURSIVE groups AS (
+	(SELECT grp FROM jobs WHERE kind = $1 ORDER BY grp LIMIT 1)
+	UNION ALL
+	SELECT (SELECT j.grp FROM jobs j WHERE j.kind = $1 AND j.grp > g.grp ORDER BY j.grp LIMIT 1)
+	FROM groups g WHERE g.grp IS NOT NULL
+), chosen AS (
+	SELECT first.seq
+	FROM groups g
+	CROSS JOIN LATERAL (
+		SELECT count(*) AS n
+		FROM (SELECT FROM jobs j WHERE j.kind = $1 AND j.grp = g.grp AND j.leased_until > $2 LIMIT $4) leased
+	) running
+	CROSS JOIN LATERAL (
+		SELECT j.seq, j.ready, running.n + row_number() OVER (ORDER BY j.ready, j.seq) AS turn
+		FROM (
+			SELECT seq, ready FROM jobs WHERE kind = $1 AND grp = g.grp AND ready <= $2
+			ORDER BY ready, seq LIMIT least($4 - running.n, $3)
+		) j
+	) first
+	ORDER BY first.turn, first.ready, first.seq LIMIT $3
+), free AS (
+	SELECT j.seq, j.ready, j.token IS NOT NULL AS interrupted FROM jobs j WHERE j.seq = ANY (ARRAY (SELECT seq FROM chosen)) AND j.ready <= $2
+	FOR NO KEY UPDATE SKIP LOCKED
+), taken AS (
+	UPDATE jobs j SET attempt = j.attempt + (NOT free.interrupted)::integer, token = gen_random_uuid(), leased_until = $5
+	FROM free WHERE j.seq = free.seq
+	RETURNING j.*, free.ready AS waiting, free.interrupted
+)
+SELECT id, kind, grp, unique_key, due, attempt, payload, failures, last_error, failed_at, parked, leased_until, interruptions, token::text, interrupted
+FROM taken ORDER BY waiting, seq`
+
+func (s jobs) Claim(ctx context.Context, kind string, now time.Time, limit, perGroup int, lease time.Duration) (leases []storage.Lease, err error) {
+	err = s.db.write(ctx, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, claimLock, kind); err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, claim, kind, now, max(limit, 0), max(perGroup, 0), now.Add(lease))
+		if err != nil {
+			return err
+		}
+		leases, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (l storage.Lease, err error) {
+			var j jobRow
+			err = row.Scan(append(jobTable.fields(&j), &l.Token, &l.Interrupted)...)
+			l.Job, l.Until = j.job(), j.LeasedUntil
+			return l, err
+		})
+		return err
+	})
+	return leases, err
 }

@@ -29,9 +29,9 @@ func claimedJobs(t *testing.T, db *DB, now time.Time, uniques ...string) (leases
 	return leases
 }
 
-// Extending leases does not wait for a transaction that changes one of the jobs: it may be that of the job's handler.
-func TestExtendBesideATransaction(t *testing.T) {
-	db, now, undone := openedAt(t, migrated(t), Options{}), time.Now().UTC().Truncate(time.Microsecond), errors.New("undone")
+// TestExtendDoesNotWait checks that Extend does not wait for a transaction that changes one of the jobs, such as that of a handler.
+func TestExtendDoesNotWait(t *testing.T) {
+	db, now, rollback := openedAt(t, migrated(t), Options{}), time.Now().UTC().Truncate(time.Microsecond), errors.New("rollback")
 	leases := claimedJobs(t, db, now, "a", "b")
 	until := now.Add(time.Hour)
 	var held []bool
@@ -43,9 +43,9 @@ func TestExtendBesideATransaction(t *testing.T) {
 			held, err = db.Jobs().Extend(ctx, leases, until)
 			return err
 		})
-		return errors.Join(err, undone)
+		return errors.Join(err, rollback)
 	})
-	if !errors.Is(err, undone) {
+	if !errors.Is(err, rollback) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]bool{true, true}, held); diff != "" {
@@ -58,17 +58,15 @@ func TestExtendBesideATransaction(t *testing.T) {
 	}
 }
 
-// The version before, whose servers run beside those of this one, claims no parked job, and reads when it is due.
-func TestParkedJobsAndTheVersionBefore(t *testing.T) {
+// TestParkedJobsInEarlierVersion checks that servers of the version before, during a rolling upgrade, take a parked job as one that is
+// due in the far future, and do not enqueue another with its Unique.
+func TestParkedJobsInEarlierVersion(t *testing.T) {
 	url := migrated(t)
 	db, now := openedAt(t, url, Options{}), time.Now()
 	l := claimedJobs(t, db, now, "a")[0]
-	err := db.InTx(t.Context(), func(ctx context.Context) error {
+	do(t, db, func(ctx context.Context) error {
 		return db.Jobs().Fail(ctx, l, storage.Failure{Error: "a fault", At: now})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	conn := connected(t, url)
 	var due time.Time
 	if err := conn.QueryRow(t.Context(), `SELECT ready FROM jobs WHERE kind = $1 ORDER BY ready LIMIT 1`, "k").Scan(&due); err != nil || due.Before(now.AddDate(1000, 0, 0)) {
@@ -81,16 +79,14 @@ func TestParkedJobsAndTheVersionBefore(t *testing.T) {
 	}
 }
 
-// An attempt of the version before, which does not know of interruptions, is interrupted when its server dies, too.
-func TestInterruptedAttemptOfTheVersionBefore(t *testing.T) {
+// TestEarlierInterruptedAttempt checks that an attempt of the version before is interrupted if its server dies, although that version
+// does not know interruptions.
+func TestEarlierInterruptedAttempt(t *testing.T) {
 	url := migrated(t)
 	db, now := openedAt(t, url, Options{}), time.Now()
 	claimed := claimedJobs(t, db, now, "a")[0]
-	err := db.InTx(t.Context(), func(ctx context.Context) error { return db.Jobs().Retry(ctx, claimed, now) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = connected(t, url).Exec(t.Context(), `UPDATE jobs SET attempt = attempt + 1, token = gen_random_uuid(), leased_until = $1`, now)
+	do(t, db, func(ctx context.Context) error { return db.Jobs().Retry(ctx, claimed, now) })
+	_, err := connected(t, url).Exec(t.Context(), `UPDATE jobs SET attempt = attempt + 1, token = gen_random_uuid(), leased_until = $1`, now)
 	if err != nil {
 		t.Fatal(err)
 	}

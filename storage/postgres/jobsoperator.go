@@ -11,7 +11,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// jobTable is how jobs are read; they are written by statements of their own.
+// jobTable describes how jobs are read. Other statements write them.
 var jobTable = table[jobRow]{
 	name:    "jobs",
 	columns: []string{"id", "kind", "grp", "unique_key", "due", "attempt", "payload", "failures", "last_error", "failed_at", "parked", "leased_until", "interruptions"},
@@ -23,7 +23,7 @@ var jobTable = table[jobRow]{
 	},
 }
 
-// jobRow is a job as it is stored. The Unique of the embedded job is not used.
+// jobRow is a stored job. The Unique of the embedded job is not used.
 type jobRow struct {
 	storage.StoredJob
 	unique *string
@@ -110,8 +110,8 @@ func (s jobs) RetryNow(ctx context.Context, id string, now time.Time) error {
 		UPDATE jobs SET due = $2, failures = 0, interruptions = 0, parked = false, token = NULL, leased_until = NULL
 		WHERE id = $1 AND (leased_until IS NULL OR leased_until <= $2)`, now)
 	if errors.Is(err, storage.ErrNotFound) {
-		if _, there := s.Job(ctx, id); there == nil {
-			err = storage.ErrInWork
+		if _, err := s.Job(ctx, id); err == nil {
+			return storage.ErrInWork
 		}
 	}
 	return s.announced(ctx, err)
@@ -121,7 +121,7 @@ func (s jobs) Remove(ctx context.Context, id string) error {
 	return s.change(ctx, id, `DELETE FROM jobs WHERE id = $1`)
 }
 
-// change runs a statement that changes a job; storage.ErrNotFound when it changes none.
+// change runs a statement that changes a job; storage.ErrNotFound if there is none.
 func (s jobs) change(ctx context.Context, id, sql string, args ...any) error {
 	return s.db.write(ctx, func(tx pgx.Tx) error {
 		changed, err := tx.Exec(ctx, sql, append([]any{asUUID(id)}, args...)...)

@@ -2,34 +2,36 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 
 	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
+	"github.com/innsigli/innsigli/storage"
 )
 
-// current is the version of this package's tables.
+// current returns the version of this package's tables.
 func current(t testing.TB) int {
 	t.Helper()
-	steps, err := readSteps(embedded)
+	steps, err := readMigrations(embedded)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return len(steps)
 }
 
-// versions are the package's migrations up to a version: the earlier ones of a version
-// before, and more of one to come. Like all, they only add.
+// versions returns the package's migrations up to a version, and made-up ones for versions to come.
 func versions(t testing.TB, upTo int) fs.FS {
 	t.Helper()
-	steps, err := readSteps(embedded)
+	steps, err := readMigrations(embedded)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +50,7 @@ func versions(t testing.TB, upTo int) fs.FS {
 	return files
 }
 
-// execute runs statements besides the store.
+// execute runs statements on a connection of its own.
 func execute(t testing.TB, url, statements string) {
 	t.Helper()
 	conn, err := pgx.Connect(context.Background(), url) // also in a cleanup
@@ -61,7 +63,7 @@ func execute(t testing.TB, url, statements string) {
 	}
 }
 
-func TestSeveralMigrateAtOnce(t *testing.T) {
+func TestConcurrentMigrations(t *testing.T) {
 	url, version := postgrestest.Database(t), current(t)
 	const processes = 8
 	began := make(chan int, processes)
@@ -85,12 +87,12 @@ func TestSeveralMigrateAtOnce(t *testing.T) {
 		times[from]++
 	}
 	if times[0] != 1 || times[version] != processes-1 {
-		t.Errorf("how often they found which version: %v", times)
+		t.Errorf("the versions from which they began, and how often: %v", times)
 	}
 }
 
-// A step that fails leaves nothing behind, nor does it take the earlier ones with it.
-func TestAMigrationThatFails(t *testing.T) {
+// TestFailedMigration checks that a migration that fails changes nothing, and does not roll back the earlier ones.
+func TestFailedMigration(t *testing.T) {
 	url, version := postgrestest.Database(t), current(t)
 	files := versions(t, version+1).(fstest.MapFS)
 	broken := fmt.Sprintf("migrations/%04d_more.sql", version+1)
@@ -113,13 +115,13 @@ func TestMigrationsAreNumberedWithoutGaps(t *testing.T) {
 		for _, name := range names {
 			files["migrations/"+name] = &fstest.MapFile{}
 		}
-		if _, err := readSteps(files); err == nil {
+		if _, err := readMigrations(files); err == nil {
 			t.Errorf("%v are taken for migrations", names)
 		}
 	}
 }
 
-// Which programs work with which databases, and what Migrate of the program does.
+// TestVersions checks with which versions of the tables a program works, and what its Migrate does.
 func TestVersions(t *testing.T) {
 	program := current(t)
 	for _, test := range []struct {
@@ -155,18 +157,41 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// A server that is at work does not notice that the next version's tables are made.
-func TestServersGoOnWhileTheNextVersionMigrates(t *testing.T) {
+// TestMigrationWhileServersRun checks that no transaction of a running server fails during the next version's migration.
+func TestMigrationWhileServersRun(t *testing.T) {
 	db, url := opened(t, Options{})
-	withAccounts(t, db, "a")
-	users := use(t, db)
-	users.each(t, "stored", &users.stored)
+	addAccounts(t, db, "a")
+	load := startLoad(t, db)
+	load.waitForEach(t, "a stored call", &load.stored)
 	if _, to, err := migrate(t.Context(), url, versions(t, current(t)+1)); err != nil || to != current(t)+1 {
 		t.Errorf("to %d: %v", to, err)
 	}
-	users.each(t, "stored", &users.stored)
-	users.end()
-	if stored, failed := users.stored.sum(), users.refused.sum(); failed != 0 || quota(t, db, "a") != stored {
+	load.waitForEach(t, "a stored call", &load.stored)
+	load.stop()
+	if stored, failed := load.stored.sum(), load.failed.sum(); failed != 0 || quota(t, db, "a") != stored {
 		t.Errorf("%d transactions, %d failed, and the quota is %d", stored, failed, quota(t, db, "a"))
+	}
+}
+
+// TestEvidenceIsAppendOnly checks that the database itself refuses to change entries.
+func TestEvidenceIsAppendOnly(t *testing.T) {
+	db, url := opened(t, Options{})
+	conn := connected(t, url)
+	entry := storage.Entry{Subject: "s", Kind: "asked", At: time.Now(), Facts: json.RawMessage("{}")}
+	do(t, db, func(ctx context.Context) error { return db.EvidenceLog().Record(ctx, entry) })
+	for _, change := range []string{
+		`UPDATE evidence SET facts = '{"changed":true}'`,
+		`INSERT INTO evidence (seq, subject, account, kind, at, facts) VALUES (1, 's', '', 'asked', now(), '{}')`,
+		`INSERT INTO evidence (seq, subject, account, kind, at, facts) OVERRIDING SYSTEM VALUE VALUES (1, 's', '', 'x', now(), '{}')
+			ON CONFLICT (seq) DO UPDATE SET kind = 'x'`,
+	} {
+		if _, err := conn.Exec(t.Context(), change, pgx.QueryExecModeSimpleProtocol); err == nil {
+			t.Errorf("succeeded: %s", change)
+		}
+	}
+	var kinds string
+	err := conn.QueryRow(t.Context(), "SELECT string_agg(kind, ' ') FROM evidence WHERE facts::text = '{}'").Scan(&kinds)
+	if err != nil || kinds != "asked" {
+		t.Errorf("the kinds of the entries are %q, error %v", kinds, err)
 	}
 }

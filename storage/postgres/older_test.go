@@ -27,7 +27,7 @@ import (
 	"github.com/innsigli/innsigli/xades"
 )
 
-// olderRequest is how the program of version 5 stores a request.
+// olderRequest stores a request as version 5 does.
 const olderRequest = `INSERT INTO signing_requests (id, account, created_at, updated_at, expires, phase,
 		person, text, place, level, document, busy_signal,
 		state_provider, state_version, state_key, state_public, state_secret, state_expires,
@@ -41,8 +41,9 @@ const olderRequest = `INSERT INTO signing_requests (id, account, created_at, upd
 		'5678', '2026-03-01T12:35:06Z', 'c', 'key', 'f',
 		NULL, 'process', 'token', NULL, 7)`
 
-// What the version before stored, also on this version's tables, is read and goes on.
-func TestRequestsOfTheVersionBefore(t *testing.T) {
+// TestEarlierRequests checks that this version reads and continues requests that the version before stored, on its own tables or on
+// this version's.
+func TestEarlierRequests(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 30, 15, 123456000, time.UTC)
 	want := signing.Request{
 		ID: "r", Account: "a", CreatedAt: at, UpdatedAt: at.Truncate(time.Second).Add(time.Second), Expires: at.Truncate(time.Second).Add(290 * time.Second),
@@ -64,47 +65,43 @@ func TestRequestsOfTheVersionBefore(t *testing.T) {
 			}
 			db := openedAt(t, url, Options{})
 			got, err := db.Requests().Request(t.Context(), "r")
-			if diff := cmp.Diff(want, got); err != nil || diff != "" {
-				t.Fatalf("%v\n%s", err, diff)
-			}
+			checkRecord(t, want, got, err)
 			got.Revision, got.Stamp = 8, &signing.Stamp{Page: 1, Rect: [4]float64{1, 2, 118, 57}}
-			if err := db.InTx(t.Context(), func(ctx context.Context) error { return db.Requests().UpdateRequest(ctx, got) }); err != nil {
-				t.Fatal(err)
-			}
-			again, err := db.Requests().Request(t.Context(), "r")
-			if diff := cmp.Diff(got, again); err != nil || diff != "" {
-				t.Errorf("%v\n%s", err, diff)
-			}
+			do(t, db, func(ctx context.Context) error { return db.Requests().UpdateRequest(ctx, got) })
+			updated, err := db.Requests().Request(t.Context(), "r")
+			checkRecord(t, got, updated, err)
 		})
 	}
 }
 
-// An account of the version before, also one that is added on this version's tables, has made no
-// signature, and that version leaves alone what it does not know.
-func TestAccountsOfTheVersionBefore(t *testing.T) {
+// checkRecord fails the test unless reading the record succeeded and it is the one wanted.
+func checkRecord[R any](t *testing.T, want, got R, err error) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Fatalf("%v (-want +got)\n%s", err, diff)
+	}
+}
+
+// TestEarlierAccounts checks that an account which the version before adds to this version's tables has made no signature, and
+// that the version before does not change columns that it does not know.
+func TestEarlierAccounts(t *testing.T) {
 	db, url := opened(t, Options{})
 	execute(t, url, `INSERT INTO accounts (id, name, payment_method, quota, admins, created_at)
 		VALUES ('a', 'Þór', true, 1024, NULL, '2026-03-01T12:30:15Z')`)
 	want := account.Account{ID: "a", Name: "Þór", PaymentMethod: true, Quota: 1024, CreatedAt: time.Date(2026, 3, 1, 12, 30, 15, 0, time.UTC)}
 	got, err := db.Accounts().Account(t.Context(), "a")
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Fatalf("%v\n%s", err, diff)
-	}
+	checkRecord(t, want, got, err)
 	want.Signatures, want.Stored = 3, 4
-	if err := db.InTx(t.Context(), func(ctx context.Context) error { return db.Accounts().UpdateAccount(ctx, want) }); err != nil {
-		t.Fatal(err)
-	}
+	do(t, db, func(ctx context.Context) error { return db.Accounts().UpdateAccount(ctx, want) })
 	execute(t, url, `UPDATE accounts SET name = 'Þór', payment_method = true, quota = 2048, admins = NULL WHERE id = 'a'`)
 	want.Quota = 2048
 	got, err = db.Accounts().Account(t.Context(), "a")
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("%v\n%s", err, diff)
-	}
+	checkRecord(t, want, got, err)
 }
 
-// A client of the version before, also one that is added on this version's tables, has the secret that it
-// was made with; and that version lets clients in by it, until it is removed.
-func TestClientsOfTheVersionBefore(t *testing.T) {
+// TestEarlierClients checks that a client which the version before adds to this version's tables has its secret, and that the
+// version before accepts that secret until it is removed.
+func TestEarlierClients(t *testing.T) {
 	db, url := opened(t, Options{})
 	execute(t, url, `INSERT INTO clients (id, account, name, secret_hash, scopes, created_at)
 		VALUES ('c', 'a', 'archive', '\x01', NULL, '2026-03-01T12:30:15Z');
@@ -113,42 +110,33 @@ func TestClientsOfTheVersionBefore(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 30, 15, 0, time.UTC)
 	want := account.Client{ID: "c", AccountID: "a", Name: "archive", Secrets: []account.Secret{{ID: account.FirstSecret, Hash: []byte{1}, CreatedAt: at}}, CreatedAt: at}
 	got, err := db.Accounts().Client(t.Context(), "c")
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Fatalf("%v\n%s", err, diff)
-	}
+	checkRecord(t, want, got, err)
 	token, err := db.Accounts().Token(t.Context(), []byte{2})
-	if diff := cmp.Diff(account.TokenRecord{Hash: []byte{2}, ClientID: "c", AccountID: "a", IssuedAt: at, ExpiresAt: at}, token); err != nil || diff != "" {
-		t.Errorf("%v\n%s", err, diff)
-	}
+	checkRecord(t, account.TokenRecord{Hash: []byte{2}, ClientID: "c", AccountID: "a", IssuedAt: at, ExpiresAt: at}, token, err)
 	second := account.Secret{ID: "second", Hash: []byte{3}, CreatedAt: at}
-	for known, secrets := range map[string][]account.Secret{`\x01`: append(want.Secrets, second), `\x`: {second}} {
+	for hash, secrets := range map[string][]account.Secret{`\x01`: append(want.Secrets, second), `\x`: {second}} {
 		want.Secrets = secrets
-		if err := db.InTx(t.Context(), func(ctx context.Context) error { return db.Accounts().UpdateClient(ctx, want) }); err != nil {
-			t.Fatal(err)
-		}
-		execute(t, url, `DO $$ BEGIN ASSERT (SELECT secret_hash FROM clients) = '`+known+`'; END $$`)
+		do(t, db, func(ctx context.Context) error { return db.Accounts().UpdateClient(ctx, want) })
+		execute(t, url, `DO $$ BEGIN ASSERT (SELECT secret_hash FROM clients) = '`+hash+`'; END $$`)
 	}
 }
 
-// The version before does not find the document of an order, which it would discard with the request.
-func TestOrdersAndTheVersionBefore(t *testing.T) {
+// TestOrdersInEarlierVersion checks that the version before does not find the document of a request with an order: it would delete
+// the document with the request.
+func TestOrdersInEarlierVersion(t *testing.T) {
 	db, url := opened(t, Options{})
 	want := signing.Request{ID: "r", Account: "a", CreatedAt: time.Date(2026, 3, 1, 12, 30, 15, 0, time.UTC), Phase: signing.Waiting, Document: "d", Order: "o"}
-	if err := db.InTx(t.Context(), func(ctx context.Context) error { return db.Requests().CreateRequest(ctx, want) }); err != nil {
-		t.Fatal(err)
-	}
+	do(t, db, func(ctx context.Context) error { return db.Requests().CreateRequest(ctx, want) })
 	execute(t, url, `DO $$ BEGIN ASSERT (SELECT document FROM signing_requests) = ''; END $$`)
 	execute(t, url, `UPDATE signing_requests SET phase = 'ended', document = '' WHERE id = 'r'`)
 	want.Phase = signing.Ended
 	got, err := db.Requests().Request(t.Context(), "r")
 	got.UpdatedAt, got.Expires = want.UpdatedAt, want.Expires
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("%v\n%s", err, diff)
-	}
+	checkRecord(t, want, got, err)
 }
 
-// someSigner has a certificate.
-func someSigner(t *testing.T) ades.SignerIdentity {
+// newSigner returns a signer with a certificate of a test CA.
+func newSigner(t *testing.T) ades.SignerIdentity {
 	t.Helper()
 	ca, err := sandboxca.New(time.Now())
 	if err != nil {
@@ -165,12 +153,12 @@ func someSigner(t *testing.T) ades.SignerIdentity {
 	return ades.SignerIdentity{Certificate: cert}
 }
 
-// The version before, which takes every document for a PDF, cannot begin with XML: it is refused for its
-// level, which is the server's fault and no answer to the client, and for what was prepared. What it stores of
-// the person's answer is there when this version goes on.
-func TestXMLAndTheVersionBefore(t *testing.T) {
+// TestXMLInEarlierVersion checks that the version before, which takes every document for a PDF, cannot sign XML. Its errors, for the
+// level and for the pending signature, must be those of a fault of the server, not of the document. This version reads the
+// person's answer that the version before has stored.
+func TestXMLInEarlierVersion(t *testing.T) {
 	db, url := opened(t, Options{})
-	signer := someSigner(t)
+	signer := newSigner(t)
 	prepared, err := xades.Prepare(t.Context(), xades.Document{ReaderAt: strings.NewReader("<a/>"), Size: 4}, signer, xades.Options{Level: ades.LTA})
 	if err != nil {
 		t.Fatal(err)
@@ -183,9 +171,7 @@ func TestXMLAndTheVersionBefore(t *testing.T) {
 		ID: "r", Account: "a", CreatedAt: time.Date(2026, 3, 1, 12, 30, 15, 0, time.UTC), Phase: signing.Waiting,
 		Document: "d", Format: signing.XML, Packing: xades.Enveloping, Level: ades.LTA, Pending: encoded,
 	}
-	if err := db.InTx(t.Context(), func(ctx context.Context) error { return db.Requests().CreateRequest(ctx, want) }); err != nil {
-		t.Fatal(err)
-	}
+	do(t, db, func(ctx context.Context) error { return db.Requests().CreateRequest(ctx, want) })
 	var level ades.Level
 	var pending []byte
 	if err := db.read(t.Context(), func(q querier) error {
@@ -215,23 +201,19 @@ func TestXMLAndTheVersionBefore(t *testing.T) {
 	want.Phase, want.Value, want.Revision = signing.Signed, []byte{1}, 1
 	got, err := db.Requests().Request(t.Context(), "r")
 	got.UpdatedAt, got.Expires = want.UpdatedAt, want.Expires
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("%v\n%s", err, diff)
-	}
+	checkRecord(t, want, got, err)
 }
 
-// A process that the version before has stored knows nothing of the links that were used up: they lead
-// nowhere then, as they did there, and all else is as it was.
-func TestLinksAndTheVersionBefore(t *testing.T) {
+// TestLinksInEarlierVersion checks that no process is found by its used links after the version before has stored it, because that
+// version does not know them, and that the other links work.
+func TestLinksInEarlierVersion(t *testing.T) {
 	db, url := opened(t, Options{})
 	link := func(hash byte) error {
 		_, err := db.Processes().ProcessByLink(t.Context(), []byte{hash})
 		return err
 	}
 	p := portal.Process{ID: "p", Participants: []portal.Participant{{Participant: process.Participant{ID: "1", Link: portal.Link{Was: []byte{1}}}}, {Participant: process.Participant{ID: "2", Link: portal.Link{Hash: []byte{2}, Token: []byte("t")}}}}}
-	if err := db.InTx(t.Context(), func(ctx context.Context) error { return db.Processes().CreateProcess(ctx, p) }); err != nil {
-		t.Fatal(err)
-	}
+	do(t, db, func(ctx context.Context) error { return db.Processes().CreateProcess(ctx, p) })
 	if err := errors.Join(link(1), link(2)); err != nil {
 		t.Error(err)
 	}
@@ -244,4 +226,56 @@ func TestLinksAndTheVersionBefore(t *testing.T) {
 	if one, other := link(1), link(2); !errors.Is(one, storage.ErrNotFound) || other != nil {
 		t.Errorf("%v, %v", one, other)
 	}
+}
+
+// TestListsOfEarlierProcesses checks that processes are in the right lists if the version before has stored them, before or after the
+// migration: it stores no status and no time of their end.
+func TestListsOfEarlierProcesses(t *testing.T) {
+	url := postgrestest.Database(t)
+	if _, _, err := migrate(t.Context(), url, versions(t, 11)); err != nil {
+		t.Fatal(err)
+	}
+	const insert = `INSERT INTO processes (id, account, origin, created_at, file_name, document, participants, turns, waits_until) VALUES `
+	execute(t, url, insert+`
+		('1', 'a', 'api', '2026-03-01', 'f', 'd', '[{"id":"1","role":"Signer","signature":{"at":"2026-03-02T00:00:00Z"}}]', 0, NULL),
+		('2', 'a', 'api', '2026-03-02', 'f', 'd', '[{"id":"1","role":"Signer","decline":{"reason":"","at":"2026-03-03T00:00:00Z"}}]', 0, NULL),
+		('3', 'a', 'api', '2026-03-03', 'f', 'd', '[{"id":"1","role":"Signer","link":{"invitedAt":"2026-03-03T00:00:00Z"}}]', 0, '2026-03-10')`)
+	if _, _, err := Migrate(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, url, insert+`
+		('4', 'a', 'api', '2026-03-04', 'f', 'd', '[{"id":"1","role":"Signer","link":{"invitedAt":"2026-03-04T00:00:00Z"}}]', 0, '2026-03-11'),
+		('5', 'a', 'api', '2026-03-05', 'f', 'd', NULL, 0, NULL)`)
+	db := openedAt(t, url, Options{})
+	lists := func(want map[portal.Status][]string) {
+		t.Helper()
+		for _, status := range []portal.Status{"", portal.Waiting, portal.Completed, portal.Declined, portal.Expired} {
+			list, err := db.Processes().ListProcesses(t.Context(), portal.Listing{Account: "a", Origin: portal.API, Status: status}, portal.Position{}, 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, p := range list {
+				if status != "" && p.NotedStatus() != status {
+					t.Errorf("%s is %s by its columns and %s by its values", p.ID, status, p.NotedStatus())
+				}
+				got = append(got, p.ID)
+			}
+			if d := cmp.Diff(want[status], got); d != "" {
+				t.Errorf("status %q: %s", status, d)
+			}
+		}
+	}
+	lists(map[portal.Status][]string{"": {"1", "2", "3", "4", "5"}, portal.Waiting: {"3", "4"}, portal.Completed: {"1", "5"}, portal.Declined: {"2"}})
+	ended, err := db.Processes().Ended(t.Context(), time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), 10)
+	if err != nil || len(ended) != 2 || ended[0].ID != "1" || ended[1].ID != "2" {
+		t.Errorf("ended: %v, %v", ended, err)
+	}
+
+	// This version stores that a process has expired. The version before then invites again, and changes another process.
+	execute(t, url, `UPDATE processes SET ended_at = waits_until WHERE id = '3'`)
+	lists(map[portal.Status][]string{"": {"1", "2", "3", "4", "5"}, portal.Waiting: {"4"}, portal.Expired: {"3"}, portal.Completed: {"1", "5"}, portal.Declined: {"2"}})
+	execute(t, url, `UPDATE processes SET waits_until = '2026-03-20', participants = '[{"id":"1","role":"Signer","link":{"invitedAt":"2026-03-13T00:00:00Z"}}]' WHERE id = '3';
+		UPDATE processes SET waits_until = NULL, participants = '[{"id":"1","role":"Signer","signature":{"at":"2026-03-06T00:00:00Z"}}]' WHERE id = '4'`)
+	lists(map[portal.Status][]string{"": {"1", "2", "3", "4", "5"}, portal.Waiting: {"3"}, portal.Completed: {"1", "4", "5"}, portal.Declined: {"2"}})
 }

@@ -29,7 +29,7 @@ var processTable = table[processRow]{
 	},
 }
 
-// processRow is a process as it is stored, with the times that it is found by.
+// processRow is a stored process, with the times of its indexes.
 type processRow struct {
 	portal.Process
 	waitsUntil, unopenedUntil time.Time
@@ -46,7 +46,7 @@ type processes struct{ db *DB }
 
 var _ portal.Store = processes{}
 
-// Processes is the store of signing processes and of the idempotency keys they were created with.
+// Processes returns the store of signing processes and of the idempotency keys with which they were created.
 func (db *DB) Processes() portal.Store { return processes{db} }
 
 func (s processes) CreateProcess(ctx context.Context, p portal.Process) error {
@@ -73,10 +73,10 @@ func (s processes) DeleteProcess(ctx context.Context, id string) error {
 	return s.link(ctx, portal.Process{ID: id})
 }
 
-// link has the process found by its links.
+// link stores the links by which the process is found, and deletes its earlier ones.
 func (s processes) link(ctx context.Context, p portal.Process) error {
 	hashes := append([][]byte{}, p.LinkHashes()...) // which is not NULL
-	return s.db.later(ctx, `WITH used AS (DELETE FROM process_links WHERE process = $1 AND hash <> ALL ($2))
+	return s.db.queueExec(ctx, `WITH used AS (DELETE FROM process_links WHERE process = $1 AND hash <> ALL ($2))
 		INSERT INTO process_links (process, hash) SELECT $1, unnest($2::bytea[]) ON CONFLICT DO NOTHING`, p.ID, hashes)
 }
 
@@ -85,8 +85,8 @@ func (s processes) Process(ctx context.Context, id string) (portal.Process, erro
 	return row.process(), err
 }
 
-// ProcessByLink looks at what it has found: a transaction that it had to wait for may have put another
-// link in its place.
+// ProcessByLink checks the link of the process that it has found: a transaction for which it waited may have
+// replaced the link.
 func (s processes) ProcessByLink(ctx context.Context, hash []byte) (portal.Process, error) {
 	row, err := find(ctx, s.db, processTable, "id IN (SELECT process FROM process_links WHERE hash = $1 LIMIT 1)", hash)
 	if err != nil {
@@ -98,7 +98,7 @@ func (s processes) ProcessByLink(ctx context.Context, hash []byte) (portal.Proce
 	return row.process(), nil
 }
 
-// Waiting locks nothing: it is to count, and in many processes of others.
+// Waiting locks nothing: the caller only counts the processes, of which other transactions may change many.
 func (s processes) Waiting(ctx context.Context, account string, after time.Time, limit int) ([]portal.Process, error) {
 	return s.list(ctx, "account = $1 AND waits_until > $2 LIMIT $3", account, after, max(limit, 0))
 }
@@ -107,7 +107,7 @@ func (s processes) Unopened(ctx context.Context, until time.Time, limit int) ([]
 	return s.list(ctx, "unopened_until <= $1 ORDER BY unopened_until, seq LIMIT $2", until, max(limit, 0))
 }
 
-// ListProcesses locks nothing, as Overdue and Ended: what is done to a process looks at it again.
+// ListProcesses, like Overdue and Ended, locks nothing: its callers read a process again before they change it.
 func (s processes) ListProcesses(ctx context.Context, of portal.Listing, after portal.Position, limit int) ([]portal.Process, error) {
 	condition, args := "account = $1 AND origin = $2 AND (created_at, id) > ($3, $4)", []any{of.Account, string(of.Origin), after.CreatedAt, after.ID}
 	if of.Status != "" {
@@ -118,11 +118,11 @@ func (s processes) ListProcesses(ctx context.Context, of portal.Listing, after p
 }
 
 func (s processes) Overdue(ctx context.Context, account string, before time.Time) iter.Seq2[portal.Process, error] {
-	w := way{where: "status = 'Waiting' AND waits_until < $1", args: []any{before}, order: []string{"waits_until", "seq"}}
+	order := keysetOrder{where: "status = 'Waiting' AND waits_until < $1", args: []any{before}, order: []string{"waits_until", "seq"}}
 	if account != "" {
-		w.where, w.args = w.where+" AND account = $2", append(w.args, account)
+		order.where, order.args = order.where+" AND account = $2", append(order.args, account)
 	}
-	return some(ctx, s.db, processTable, processRow.process, w)
+	return some(ctx, s.db, processTable, processRow.process, order)
 }
 
 func (s processes) Ended(ctx context.Context, before time.Time, limit int) ([]portal.Process, error) {
@@ -132,4 +132,47 @@ func (s processes) Ended(ctx context.Context, before time.Time, limit int) ([]po
 func (s processes) list(ctx context.Context, condition string, args ...any) ([]portal.Process, error) {
 	rows, err := list(ctx, s.db, processTable, condition, args...)
 	return convert(rows, processRow.process), err
+}
+
+var processKeyTable = table[portal.Key]{
+	name:    "process_keys",
+	columns: []string{"client", "value", "fingerprint", "created_at", "process", "until"},
+	fields: func(k *portal.Key) []any {
+		return []any{&k.Client, &k.Value, &k.Fingerprint, &k.CreatedAt, &k.Process, (*moment)(&k.Until)}
+	},
+}
+
+func (s processes) CreateKey(ctx context.Context, k portal.Key) error {
+	return s.db.write(ctx, func(tx pgx.Tx) error { return processKeyTable.insert(ctx, tx, k) })
+}
+
+func (s processes) UpdateKey(ctx context.Context, k portal.Key) error {
+	return s.db.write(ctx, func(tx pgx.Tx) error {
+		if !storable(k.Value) {
+			return storage.ErrNotFound
+		}
+		updated, err := processKeyTable.update(ctx, tx, k, "value = "+processKeyTable.parameter("value"))
+		if err == nil && !updated {
+			return storage.ErrNotFound
+		}
+		return err
+	})
+}
+
+func (s processes) Key(ctx context.Context, client, value string) (portal.Key, error) {
+	return find(ctx, s.db, processKeyTable, "client = $1 AND value = $2", client, value)
+}
+
+func (s processes) DeleteKey(ctx context.Context, client, value string) error {
+	return s.db.write(ctx, func(tx pgx.Tx) error {
+		if !storable(client, value) {
+			return nil
+		}
+		_, err := tx.Exec(ctx, "DELETE FROM process_keys WHERE client = $1 AND value = $2", client, value)
+		return err
+	})
+}
+
+func (s processes) DeleteKeys(ctx context.Context, until time.Time, limit int) (int, error) {
+	return deleteFirst(ctx, s.db, processKeyTable, "created_at", "<=", until, limit)
 }

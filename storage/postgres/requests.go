@@ -37,9 +37,10 @@ var requestTable = table[requestRow]{
 	},
 }
 
-// requestRow is a request as it is stored: its idempotency key has columns, which are
-// NULL when there is none. The Key of the embedded request is not used, nor the Document of one
-// with an order, nor the Level of one for XML: a server of a version that knows neither finds noLevel there.
+// requestRow is a stored request. Its idempotency key has columns of its own, which are NULL if there is none;
+// the Key of the embedded request is not used. A server of a version before orders or XML must not sign such a
+// request: so the document of a request with an order and the level of a request for XML are stored in columns
+// that it does not know, and it reads an empty document and noLevel.
 type requestRow struct {
 	signing.Request
 	keyClient, key, keyFingerprint *string
@@ -47,7 +48,7 @@ type requestRow struct {
 	xmlLevel                       ades.Level
 }
 
-// noLevel is none that anything is signed at.
+// noLevel is a level at which no version signs.
 const noLevel ades.Level = -1
 
 func storedRequest(r signing.Request) requestRow {
@@ -83,7 +84,7 @@ type requests struct{ db *DB }
 
 var _ signing.Store = requests{}
 
-// Requests is the store of signing requests.
+// Requests returns the store of signing requests.
 func (db *DB) Requests() signing.Store { return requests{db} }
 
 func (s requests) CreateRequest(ctx context.Context, r signing.Request) error {
@@ -102,8 +103,8 @@ func (s requests) RequestByKey(ctx context.Context, client, key string) (signing
 
 func (s requests) UpdateRequest(ctx context.Context, r signing.Request) error {
 	return s.db.write(ctx, func(tx pgx.Tx) error {
-		there, err := requestTable.update(ctx, tx, storedRequest(r), "revision = "+requestTable.parameter("revision")+" - 1")
-		if there || err != nil {
+		updated, err := requestTable.update(ctx, tx, storedRequest(r), "revision = "+requestTable.parameter("revision")+" - 1")
+		if updated || err != nil {
 			return err
 		}
 		if _, err := requestTable.find(ctx, tx, "id = $1", r.ID); err != nil {
@@ -134,13 +135,35 @@ func (s requests) Unfinished(ctx context.Context, before time.Time, limit int) (
 	return s.first(ctx, "phase <> 'ended' AND created_at < $1 ORDER BY created_at, seq LIMIT $2", before, max(limit, 0))
 }
 
-// first lists requests, which in a transaction then stay as they are: it is going to
-// change them.
+// first lists requests and in a transaction locks them, because the caller is going to change them.
 func (s requests) first(ctx context.Context, condition string, args ...any) (list []signing.Request, err error) {
 	err = s.db.read(ctx, func(q querier) error {
-		rows, err := requestTable.list(ctx, q, condition+lock(q), args...)
+		rows, err := requestTable.list(ctx, q, condition+rowLock(q), args...)
 		list = convert(rows, requestRow.request)
 		return err
 	})
 	return list, err
+}
+
+var certificateTable = table[signing.KeptCertificate]{
+	name:    "kept_certificates",
+	columns: []string{"person", "certificate", "expires"},
+	fields:  func(c *signing.KeptCertificate) []any { return []any{&c.Person, &c.Certificate, &c.Expires} },
+}
+
+func (s requests) KeepCertificate(ctx context.Context, c signing.KeptCertificate) error {
+	return s.db.write(ctx, func(tx pgx.Tx) error { return certificateTable.save(ctx, tx, c) })
+}
+
+func (s requests) KeptCertificate(ctx context.Context, person string) (signing.KeptCertificate, error) {
+	return find(ctx, s.db, certificateTable, "person = $1", person)
+}
+
+func (s requests) DropCertificates(ctx context.Context, before time.Time, limit int) (n int, err error) {
+	last := before.Add(-time.Microsecond) // the resolution of stored times
+	err = s.db.write(ctx, func(tx pgx.Tx) error {
+		n, err = certificateTable.removeFirst(ctx, tx, "expires", last, limit)
+		return err
+	})
+	return n, err
 }

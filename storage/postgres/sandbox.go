@@ -32,7 +32,7 @@ var (
 	}
 )
 
-// userRow is a user as it is stored, with the kennitala that he is found by.
+// userRow is a stored user, with the normalized kennitala by which the user is found.
 type userRow struct {
 	sandbox.User
 	normalKennitala string
@@ -42,8 +42,9 @@ func storedUser(u sandbox.User) userRow { return userRow{u, idp.NormalizeKennita
 
 func (r userRow) user() sandbox.User { return r.User }
 
+// authorityRow is the row of the test CA.
 type authorityRow struct {
-	single  bool // true
+	single  bool // always true: the key of the only row
 	encoded []byte
 }
 
@@ -52,15 +53,14 @@ type sandboxes struct{ db *DB }
 
 var _ sandbox.Store = sandboxes{}
 
-// Sandbox is the store of sandbox users and their authority.
+// Sandbox returns the store of sandbox users and of the test CA.
 func (db *DB) Sandbox() sandbox.Store { return sandboxes{db} }
 
 func (s sandboxes) CreateUser(ctx context.Context, u sandbox.User) error {
 	return s.db.write(ctx, func(tx pgx.Tx) error { return userTable.insert(ctx, tx, storedUser(u)) })
 }
 
-// UpdateUser may be refused because of another user, which is to leave the transaction
-// as it was: so it has a savepoint.
+// UpdateUser sets a savepoint: if the update conflicts with another user, the transaction can go on.
 func (s sandboxes) UpdateUser(ctx context.Context, u sandbox.User) error {
 	return s.db.write(ctx, func(tx pgx.Tx) error {
 		return pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { return userTable.replace(ctx, tx, storedUser(u)) })

@@ -18,8 +18,8 @@ import (
 
 func TestMain(m *testing.M) { postgrestest.Main(m) }
 
-// The suite passes on this version's tables and, which is tried with INNSIGLI_FULL=1 alone, on those that the next
-// version may leave to a program of this one.
+// TestBackend runs the suite on this version's tables. With INNSIGLI_FULL=1 it also runs it on tables as the next
+// version may migrate them, which this version must be able to use.
 func TestBackend(t *testing.T) {
 	tables := map[string]fs.FS{"this version's tables": embedded}
 	if testenv.Full() {
@@ -39,8 +39,7 @@ func TestBackend(t *testing.T) {
 	}
 }
 
-// schema is the URL of a schema of its own in the database, which is made sooner than
-// another database.
+// schema creates a schema in the database and returns its URL. That is faster than creating a database.
 func schema(t testing.TB, database string) string {
 	t.Helper()
 	name := "s_" + strings.ToLower(rand.Text())
@@ -48,7 +47,7 @@ func schema(t testing.TB, database string) string {
 	return with(t, database, "search_path", name)
 }
 
-// with is the URL with settings, each a name and a value.
+// with returns the URL with additional settings, each a name and a value.
 func with(t testing.TB, database string, settings ...string) string {
 	t.Helper()
 	u, err := url.Parse(database)
@@ -89,8 +88,7 @@ func backend(t *testing.T, url string) storagetest.Backend {
 	}
 }
 
-// documentBytes is the room that the tables of documents take, once what was deleted
-// from them has been cleared away.
+// documentBytes returns the size of the tables of documents after a VACUUM.
 func documentBytes(t testing.TB, url string) (n int64) {
 	t.Helper()
 	execute(t, url, "VACUUM documents, document_chunks")

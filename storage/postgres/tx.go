@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -16,20 +17,20 @@ import (
 
 var _ storage.Transactor = (*DB)(nil)
 
-// txKey is the key of a transaction in a context; another DB's is another key.
+// txKey is the context key of a transaction. Each DB has its own.
 type txKey struct{ db *DB }
 
 // txn is the transaction that a context carries.
 type txn struct {
-	mu        sync.Mutex // a connection is for one goroutine at a time
-	tx        pgx.Tx     // nil when it has ended
-	aborted   error      // by a statement; all others are refused then
-	failed    error      // of a nested InTx
-	committed []func()   // what is to be done when it was
-	waiting   pgx.Batch  // statements that are to be sent (later)
+	mu          sync.Mutex // a connection is for one goroutine at a time
+	tx          pgx.Tx     // nil after the end of the transaction
+	aborted     error      // of the statement that aborted it; all later statements fail with it
+	failed      error      // of a nested InTx
+	onCommitted []func()   // called after the commit
+	queued      pgx.Batch  // the statements of queueExec that are not sent yet
 }
 
-// querier asks the database, in a transaction or outside one.
+// querier runs statements, in a transaction or on a connection.
 type querier interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
@@ -43,19 +44,19 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context) error) erro
 	}
 	for try := 1; ; try++ {
 		t, err := db.run(ctx, fn)
-		if err == nil || t == nil || !collided(t.aborted) || try == tries {
+		if err == nil || t == nil || !isConflict(t.aborted) || try == maxAttempts {
 			return err
 		}
-		if pause(ctx, try) != nil {
+		if backOff(ctx, try) != nil {
 			return err
 		}
 	}
 }
 
-// run runs fn once. The transaction is nil if it could not be begun.
+// run runs fn once. The transaction that it returns is nil if it could not be begun.
 func (db *DB) run(ctx context.Context, fn func(ctx context.Context) error) (*txn, error) {
 	var t *txn
-	conn, err := db.take(ctx, func(conn *pgxpool.Conn) error {
+	conn, err := db.acquireAndRun(ctx, func(conn *pgxpool.Conn) error {
 		tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
 		t = &txn{tx: tx}
 		return err
@@ -76,8 +77,8 @@ func (db *DB) txn(ctx context.Context) *txn {
 	return t
 }
 
-// nest runs fn as a part of the transaction. What it wrote before it failed is not
-// undone alone, so its error is the whole transaction's.
+// nest runs fn as a part of the transaction. An error of fn fails the whole transaction, because the writes of
+// fn cannot be rolled back alone.
 func (t *txn) nest(ctx context.Context, fn func(ctx context.Context) error) error {
 	if t.ended() {
 		return errEnded
@@ -91,9 +92,8 @@ func (t *txn) nest(ctx context.Context, fn func(ctx context.Context) error) erro
 	return err
 }
 
-// commit ends the transaction. It takes no notice of a context that has ended: the
-// function went well, and an answer that is not waited for would leave the caller
-// without knowing what is stored.
+// commit commits the transaction, even if ctx has ended: fn has succeeded, and a caller that did not wait for
+// the answer would not know whether the changes are stored.
 func (t *txn) commit(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -103,34 +103,34 @@ func (t *txn) commit(ctx context.Context) error {
 	if t.aborted != nil {
 		return fmt.Errorf("postgres: a statement of the transaction failed: %w", t.aborted)
 	}
-	if err := t.did(ctx, t.send(ctx)); err != nil {
+	if err := t.checkStatement(ctx, t.send(ctx)); err != nil {
 		return fmt.Errorf("postgres: a statement of the transaction failed: %w", err)
 	}
 	ctx = context.WithoutCancel(ctx)
-	soon, cancel := context.WithTimeout(ctx, commitTimeout)
+	bounded, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
-	if err := t.tx.Commit(soon); err != nil {
-		t.aborted = outcome(ctx, err)
+	if err := t.tx.Commit(bounded); err != nil {
+		t.aborted = callError(ctx, err)
 		return fmt.Errorf("postgres: committing: %w", t.aborted)
 	}
-	for _, do := range t.committed {
-		do()
+	for _, fn := range t.onCommitted {
+		fn()
 	}
 	return nil
 }
 
-// commitTimeout is how long the end of a transaction is waited for. What the server was
-// told is not known after that, nor is what it did.
+// commitTimeout bounds how long commit waits for the server. After that it is unknown whether the transaction
+// was committed.
 const commitTimeout = 20 * time.Second
 
-// end leaves nothing of a transaction that was not committed; of one that was, it only
-// takes leave. It is also what a panic of the function runs into.
+// end rolls the transaction back, unless it was committed, and marks it as ended. It runs also after a panic of
+// fn.
 func (t *txn) end(ctx context.Context) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	_ = t.tx.Rollback(ctx) // a connection on which it fails is closed, which undoes it as well
+	_ = t.tx.Rollback(ctx) // if it fails, pgx closes the connection, which rolls back as well
 	t.tx = nil
 }
 
@@ -140,11 +140,11 @@ func (t *txn) ended() bool {
 	return t.tx == nil
 }
 
-// errEnded: a context was kept for longer than its transaction.
+// errEnded is returned if a context is used after its transaction has ended.
 var errEnded = fmt.Errorf("postgres: the transaction of this context has ended: %w", storage.ErrNoTx)
 
-// use calls fn with the transaction, unless it has ended or was aborted. fn may not
-// swallow an error of the database: the server undoes the transaction after it.
+// use sends the queued statements and calls fn with the transaction, unless it has ended or was aborted. fn
+// must return the errors of its statements: the server aborts the transaction after an error.
 func (t *txn) use(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -158,35 +158,35 @@ func (t *txn) use(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	if err == nil {
 		err = fn(t.tx)
 	}
-	return t.did(ctx, err)
+	return t.checkStatement(ctx, err)
 }
 
-// did looks at the transaction after a statement.
-func (t *txn) did(ctx context.Context, err error) error {
-	err = outcome(ctx, err)
+// checkStatement translates the error of a statement and records whether the statement aborted the transaction.
+func (t *txn) checkStatement(ctx context.Context, err error) error {
+	err = callError(ctx, err)
 	if conn := t.tx.Conn(); conn.IsClosed() || conn.PgConn().TxStatus() != inTransaction {
 		if err == nil {
 			err = errors.New("postgres: the transaction was aborted")
 		}
 		t.aborted = err
-	} else if collided(err) { // undone as far as a savepoint: as a whole it has to run again
+	} else if isConflict(err) { // rolled back to a savepoint only; the whole transaction must be run again
 		t.aborted = err
 	}
 	return err
 }
 
-// inTransaction is the state of a transaction in which no statement has failed (the
-// protocol's ReadyForQuery).
+// inTransaction is the status, in the protocol's ReadyForQuery, of a transaction in which no statement has
+// failed.
 const inTransaction = 'T'
 
-// afterCommit has fn called when the transaction has been committed.
+// afterCommit makes commit call fn after the transaction has been committed.
 func (t *txn) afterCommit(fn func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.committed = append(t.committed, fn)
+	t.onCommitted = append(t.onCommitted, fn)
 }
 
-// write calls fn with the context's transaction.
+// write calls fn with the context's transaction; storage.ErrNoTx if there is none.
 func (db *DB) write(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	t := db.txn(ctx)
 	if t == nil {
@@ -195,15 +195,65 @@ func (db *DB) write(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	return t.use(ctx, fn)
 }
 
-// read calls fn with the context's transaction, or with a connection of its own, where
-// fn may be called twice.
+// read calls fn with the context's transaction or, if there is none, with a connection from the pool. In that
+// case fn may be called twice.
 func (db *DB) read(ctx context.Context, fn func(q querier) error) error {
 	if t := db.txn(ctx); t != nil {
 		return t.use(ctx, func(tx pgx.Tx) error { return fn(tx) })
 	}
-	conn, err := db.take(ctx, func(conn *pgxpool.Conn) error { return fn(conn) })
+	conn, err := db.acquireAndRun(ctx, func(conn *pgxpool.Conn) error { return fn(conn) })
 	if err == nil {
 		db.release(conn)
 	}
 	return err
+}
+
+// maxQueued is the number of statements after which queueExec sends them.
+const maxQueued = 128
+
+// queueExec queues a statement whose result is not needed. It is sent in one batch with other queued
+// statements, before the next statement whose result is needed or before the commit. Its error becomes the
+// error of that statement or commit. So the end of many jobs costs few round trips.
+func (db *DB) queueExec(ctx context.Context, sql string, args ...any) error {
+	t := db.txn(ctx)
+	if t == nil {
+		return storage.ErrNoTx
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.tx == nil {
+		return errEnded
+	}
+	if t.aborted != nil {
+		return t.aborted
+	}
+	t.queued.Queue(sql, args...)
+	if t.queued.Len() < maxQueued {
+		return nil
+	}
+	return t.checkStatement(ctx, t.send(ctx))
+}
+
+// send sends the queued statements.
+func (t *txn) send(ctx context.Context) error {
+	if t.queued.Len() == 0 {
+		return nil
+	}
+	batch := t.queued
+	t.queued = pgx.Batch{}
+	return t.tx.SendBatch(ctx, &batch).Close()
+}
+
+// maxAttempts is how often InTx runs a transaction that conflicts with others.
+const maxAttempts = 10
+
+// backOff waits for a random time before the next attempt, so that the same transactions do not conflict again.
+func backOff(ctx context.Context, try int) error {
+	longest := min(time.Millisecond<<try, 100*time.Millisecond)
+	select {
+	case <-time.After(rand.N(longest)):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

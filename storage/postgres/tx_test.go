@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,11 +12,12 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/storage"
 )
 
-// withAccounts are accounts of these IDs, whose quota is 0.
-func withAccounts(t *testing.T, db *DB, ids ...string) {
+// addAccounts adds accounts with the IDs and a quota of 0.
+func addAccounts(t *testing.T, db *DB, ids ...string) {
 	t.Helper()
 	for _, id := range ids {
 		err := db.InTx(t.Context(), func(ctx context.Context) error {
@@ -27,7 +29,7 @@ func withAccounts(t *testing.T, db *DB, ids ...string) {
 	}
 }
 
-// raise raises the quota of an account by one. It joins the transaction.
+// raise increments the quota of an account. It joins the transaction.
 func raise(ctx context.Context, db *DB, id string) error {
 	a, err := db.Accounts().Account(ctx, id)
 	if err != nil {
@@ -46,8 +48,8 @@ func quota(t *testing.T, db *DB, id string) int64 {
 	return a.Quota
 }
 
-// What the server refused undoes the transaction, also when nobody minds the error.
-func TestAFailedStatementIsNotSwallowed(t *testing.T) {
+// TestFailedStatement checks that a failed statement rolls back the transaction even if its function ignores the error.
+func TestFailedStatement(t *testing.T) {
 	db, _ := opened(t, Options{})
 	err := db.InTx(t.Context(), func(ctx context.Context) error {
 		first := db.Accounts().AddAccount(ctx, account.Account{ID: "a"})
@@ -66,9 +68,11 @@ func TestAFailedStatementIsNotSwallowed(t *testing.T) {
 	}
 }
 
-func TestWaitingForALockEndsWithTheContext(t *testing.T) {
+// TestLockWaitIsCancelled checks that a transaction stops waiting for a lock when its context ends, and that its connection
+// stays usable.
+func TestLockWaitIsCancelled(t *testing.T) {
 	db, url := opened(t, Options{Connections: 2, LockTimeout: time.Hour, StatementTimeout: time.Hour})
-	withAccounts(t, db, "a")
+	addAccounts(t, db, "a")
 	locked(t, db, "a", func() {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -86,13 +90,13 @@ func TestWaitingForALockEndsWithTheContext(t *testing.T) {
 	if err := db.InTx(t.Context(), func(ctx context.Context) error { return raise(ctx, db, "a") }); err != nil {
 		t.Errorf("the transaction after: %v", err)
 	}
-	fill(t, db, 2) // takes both at once
+	fillPool(t, db, 2)
 	if n := db.pool.Stat().NewConnsCount(); n != 2 {
-		t.Errorf("there were %d connections: the one that waited was thrown away", n)
+		t.Errorf("there were %d connections, want 2: the one that waited was closed", n)
 	}
 }
 
-// waitForSessions waits until so many sessions of the database are in a state, which pg_stat_activity tells.
+// waitForSessions waits until n sessions of the database match a condition on pg_stat_activity.
 func waitForSessions(t *testing.T, url, state string, n int) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
@@ -110,7 +114,7 @@ func waitForSessions(t *testing.T, url, state string, n int) {
 	})
 }
 
-// locked calls fn while a transaction has the account.
+// locked calls fn while a transaction has locked the account.
 func locked(t *testing.T, db *DB, id string, fn func()) {
 	t.Helper()
 	err := db.InTx(t.Context(), func(ctx context.Context) error {
@@ -123,10 +127,10 @@ func locked(t *testing.T, db *DB, id string, fn func()) {
 	}
 }
 
-// What takes longer than it may is broken off, and another time it may go well.
+// TestLimits checks that exceeding each timeout is a temporary error.
 func TestLimits(t *testing.T) {
 	db, url := opened(t, Options{})
-	withAccounts(t, db, "a", "b", "c")
+	addAccounts(t, db, "a", "b", "c")
 	const limit = 50 * time.Millisecond
 	brief := unchecked(t, url, Options{StatementTimeout: limit})
 	idle := unchecked(t, url, Options{IdleTimeout: limit, Name: "idle"})
@@ -138,7 +142,7 @@ func TestLimits(t *testing.T) {
 				return err
 			})
 		},
-		"a transaction of which nothing is heard": func(ctx context.Context) error {
+		"an idle transaction": func(ctx context.Context) error {
 			return idle.InTx(ctx, func(ctx context.Context) error {
 				if err := raise(ctx, idle, "b"); err != nil {
 					return err
@@ -165,8 +169,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// unchecked is a store without the checks that Open makes, which take longer on a busy machine than the limits of some
-// tests.
+// unchecked returns a store without the checks of Open, which on a busy machine take longer than the timeouts
+// of some tests.
 func unchecked(t *testing.T, url string, opts Options) *DB {
 	t.Helper()
 	config, err := settings(url, opts)
@@ -181,10 +185,10 @@ func unchecked(t *testing.T, url string, opts Options) *DB {
 	return db
 }
 
-// The function went well: that its caller has gone meanwhile does not undo it.
-func TestACommitIsNotInterrupted(t *testing.T) {
+// TestCommitAfterCancel checks that a transaction whose function succeeded is committed even if its context has ended.
+func TestCommitAfterCancel(t *testing.T) {
 	db, _ := opened(t, Options{})
-	withAccounts(t, db, "a")
+	addAccounts(t, db, "a")
 	ctx, cancel := context.WithCancel(t.Context())
 	err := db.InTx(ctx, func(ctx context.Context) error {
 		defer cancel()
@@ -210,8 +214,8 @@ func TestAfterCommit(t *testing.T) {
 	}
 }
 
-// The transactions of several goroutines at once, in one context, get in nobody's way.
-func TestATransactionIsForSeveralGoroutines(t *testing.T) {
+// TestConcurrentUse checks that several goroutines can use one transaction.
+func TestConcurrentUse(t *testing.T) {
 	db, _ := opened(t, Options{})
 	ids := []string{"a", "b", "c", "d", "e", "f"}
 	err := db.InTx(t.Context(), func(ctx context.Context) error {
@@ -233,5 +237,96 @@ func TestATransactionIsForSeveralGoroutines(t *testing.T) {
 		if n := quota(t, db, id); n != 1 {
 			t.Errorf("the quota of %s is %d", id, n)
 		}
+	}
+}
+
+// TestDeadlock checks that two transactions that wait for each other both succeed: the server ends one of them, and InTx runs
+// its function again.
+func TestDeadlock(t *testing.T) {
+	db, _ := opened(t, Options{})
+	addAccounts(t, db, "a", "b")
+	var both, group = new(sync.WaitGroup), new(errgroup.Group)
+	both.Add(2)
+	runs := make(chan bool, 2*maxAttempts)
+	for _, order := range [][]string{{"a", "b"}, {"b", "a"}} {
+		var once sync.Once
+		group.Go(func() error {
+			return db.InTx(t.Context(), func(ctx context.Context) error {
+				runs <- true
+				if err := raise(ctx, db, order[0]); err != nil {
+					return err
+				}
+				once.Do(func() { both.Done(); both.Wait() }) // each has locked its first account
+				return raise(ctx, db, order[1])
+			})
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if len(runs) < 3 {
+		t.Errorf("%d runs: there was no deadlock", len(runs))
+	}
+	if a, b := quota(t, db, "a"), quota(t, db, "b"); a != 2 || b != 2 {
+		t.Errorf("the quotas are %d and %d", a, b)
+	}
+}
+
+// TestMaxAttempts checks that InTx stops to repeat a transaction that always conflicts.
+func TestMaxAttempts(t *testing.T) {
+	db, _ := opened(t, Options{})
+	runs := 0
+	err := db.InTx(t.Context(), func(ctx context.Context) error {
+		runs++
+		return db.write(ctx, func(tx pgx.Tx) error {
+			_, err := tx.Exec(ctx, "DO $$ BEGIN RAISE serialization_failure; END $$")
+			return err
+		})
+	})
+	if !errors.Is(err, storage.ErrUnavailable) || runs != maxAttempts {
+		t.Errorf("after %d runs: %v", runs, err)
+	}
+}
+
+// TestDeadlockAfterSavepoint checks that a deadlock after a savepoint, which the server rolls back only to the savepoint, makes
+// InTx run the whole transaction again.
+func TestDeadlockAfterSavepoint(t *testing.T) {
+	db, _ := opened(t, Options{})
+	users := []sandbox.User{
+		{ID: "1", Account: "a", Kennitala: "1", Phone: "p1"},
+		{ID: "2", Account: "a", Kennitala: "2", Phone: "p2"},
+	}
+	for _, u := range users {
+		do(t, db, func(ctx context.Context) error { return db.Sandbox().CreateUser(ctx, u) })
+	}
+	var both sync.WaitGroup
+	both.Add(2)
+	var runs [2]int
+	var group errgroup.Group
+	for i, phone := range []string{"q2", "q1"} {
+		group.Go(func() error {
+			return db.InTx(t.Context(), func(ctx context.Context) error {
+				runs[i]++
+				for _, change := range []string{"q" + users[i].ID, phone} { // the second is the phone that the other has
+					u, err := db.Sandbox().User(ctx, "a", users[i].ID)
+					if err != nil {
+						return err
+					}
+					u.Phone = change
+					if err := db.Sandbox().UpdateUser(ctx, u); err != nil {
+						return err
+					}
+					if runs[i] == 1 && change != phone {
+						both.Done()
+						both.Wait()
+					}
+				}
+				return nil
+			})
+		})
+	}
+	err := group.Wait()
+	if runs[0]+runs[1] < 3 { // more if the repeated one conflicts again
+		t.Errorf("the transactions ran %v times: there was no deadlock, or none was repeated (%v)", runs, err)
 	}
 }

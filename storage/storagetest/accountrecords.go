@@ -9,108 +9,108 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// accountRecords are the deletions that only the deletion of a whole account makes.
+// accountRecords has tests of the methods that only the deletion of a whole account calls.
 var accountRecords = tests{
-	"an account is deleted alone, and its ID is free": func(t *testing.T, open func(*testing.T) Backend) {
+	"an account is deleted without its clients, and its ID can be used again": func(t *testing.T, open func(*testing.T) Backend) {
 		b, a := open(t), exampleAccount("a")
 		a.ClosedAt = after(1)
 		do(t, b, func(ctx context.Context) error {
-			failed(t, b.Accounts.AddAccount(ctx, exampleAccount("b")), nil)
-			failed(t, b.Accounts.AddClient(ctx, exampleClient("c", "a")), nil)
+			checkError(t, b.Accounts.AddAccount(ctx, exampleAccount("b")), nil)
+			checkError(t, b.Accounts.AddClient(ctx, exampleClient("c", "a")), nil)
 			return b.Accounts.AddAccount(ctx, a)
 		})
 		b = b.Reopen(t)
 		all, err := b.Accounts.Accounts(t.Context())
-		found(t, all, err, []account.Account{exampleAccount("b"), a})
+		checkRead(t, all, err, []account.Account{exampleAccount("b"), a})
 		remove := func(ctx context.Context) error { return b.Accounts.DeleteAccount(ctx, a.ID) }
 		do(t, b, remove)
-		refused(t, b, storage.ErrNotFound, remove)
-		for _, unknown := range unknowns("a") {
-			refused(t, b, storage.ErrNotFound, func(ctx context.Context) error { return b.Accounts.DeleteAccount(ctx, unknown) })
+		doFailing(t, b, storage.ErrNotFound, remove)
+		for _, unknown := range otherIDs("a") {
+			doFailing(t, b, storage.ErrNotFound, func(ctx context.Context) error { return b.Accounts.DeleteAccount(ctx, unknown) })
 		}
 		all, err = b.Accounts.Accounts(t.Context())
-		found(t, all, err, []account.Account{exampleAccount("b")})
+		checkRead(t, all, err, []account.Account{exampleAccount("b")})
 		clients, err := b.Accounts.Clients(t.Context(), a.ID)
-		found(t, clients, err, []account.Client{exampleClient("c", "a")})
+		checkRead(t, clients, err, []account.Client{exampleClient("c", "a")})
 		do(t, b, func(ctx context.Context) error { return b.Accounts.AddAccount(ctx, a) })
 	},
 
-	"a client without secrets is kept": func(t *testing.T, open func(*testing.T) Backend) {
+	"a client may have no secrets": func(t *testing.T, open func(*testing.T) Backend) {
 		b, c := open(t), exampleClient("c", "a")
 		do(t, b, func(ctx context.Context) error { return b.Accounts.AddClient(ctx, c) })
 		c.Secrets = nil
 		do(t, b, func(ctx context.Context) error { return b.Accounts.UpdateClient(ctx, c) })
 		got, err := b.Reopen(t).Accounts.Client(t.Context(), c.ID)
-		found(t, got, err, c)
+		checkRead(t, got, err, c)
 	},
 
-	"lines of an account are deleted, so many at a time": func(t *testing.T, open func(*testing.T) Backend) {
+	"the ledger entries of an account are deleted in batches": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		addLines(t, b, line("1", "a", 0), line("2", "a", 1), line("3", "a", 2), line("4", "b", 0))
-		deletedInSteps(t, b, func(ctx context.Context, limit int) (int, error) {
+		addLines(t, b, exampleLine("1", "a", 0), exampleLine("2", "a", 1), exampleLine("3", "a", 2), exampleLine("4", "b", 0))
+		checkDeleteSteps(t, b, func(ctx context.Context, limit int) (int, error) {
 			return b.Accounts.DeleteLines(ctx, id("a"), limit)
 		})
-		found(t, lines(t.Context(), t, b, id("a"), base, after(10)), nil, nil)
-		found(t, lines(t.Context(), t, b, id("b"), base, after(10)), nil, []account.Line{line("4", "b", 0)})
+		checkRead(t, lines(t.Context(), t, b, id("a"), base, after(10)), nil, nil)
+		checkRead(t, lines(t.Context(), t, b, id("b"), base, after(10)), nil, []account.Line{exampleLine("4", "b", 0)})
 	},
 
-	"so are attempts of a subscription": func(t *testing.T, open func(*testing.T) Backend) {
+	"the attempts of a subscription are deleted in batches": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		other := attempt("other", "4", 0)
+		other := exampleAttempt("other", "4", 0)
 		do(t, b, func(ctx context.Context) error {
 			for i, event := range []string{"1", "2", "3"} {
-				if err := b.Webhooks.AddAttempt(ctx, attempt("s", event, i)); err != nil {
+				if err := b.Webhooks.AddAttempt(ctx, exampleAttempt("s", event, i)); err != nil {
 					return err
 				}
 			}
 			return b.Webhooks.AddAttempt(ctx, other)
 		})
-		deletedInSteps(t, b, func(ctx context.Context, limit int) (int, error) {
+		checkDeleteSteps(t, b, func(ctx context.Context, limit int) (int, error) {
 			return b.Webhooks.DeleteAttemptsOf(ctx, id("s"), limit)
 		})
 		for a, err := range b.Webhooks.Attempts(t.Context(), id("s")) {
 			t.Errorf("%v is left, %v", a, err)
 		}
 		for a, err := range b.Webhooks.Attempts(t.Context(), id("other")) {
-			found(t, a, err, other)
+			checkRead(t, a, err, other)
 		}
 	},
 
 	"a busy signal is deleted": func(t *testing.T, open func(*testing.T) Backend) {
 		b, s, other := open(t), exampleSignal("s"), exampleSignal("other")
 		do(t, b, func(ctx context.Context) error {
-			failed(t, b.BusySignals.AddSignal(ctx, other), nil)
+			checkError(t, b.BusySignals.AddSignal(ctx, other), nil)
 			return b.BusySignals.AddSignal(ctx, s)
 		})
 		remove := func(ctx context.Context) error { return b.BusySignals.DeleteSignal(ctx, s.ID) }
 		do(t, b, remove)
-		refused(t, b, storage.ErrNotFound, remove)
+		doFailing(t, b, storage.ErrNotFound, remove)
 		got, err := b.BusySignals.Signal(t.Context(), other.ID)
-		found(t, got, err, other)
+		checkRead(t, got, err, other)
 	},
 
-	"a user of an account is deleted, and what is unique of it is free": func(t *testing.T, open func(*testing.T) Backend) {
+	"a user is deleted, and its unique values can be used again": func(t *testing.T, open func(*testing.T) Backend) {
 		b, u := open(t), exampleUser("u")
 		do(t, b, func(ctx context.Context) error { return b.Sandbox.CreateUser(ctx, u) })
-		refused(t, b, storage.ErrNotFound, func(ctx context.Context) error { return b.Sandbox.DeleteUser(ctx, id("other"), u.ID) })
+		doFailing(t, b, storage.ErrNotFound, func(ctx context.Context) error { return b.Sandbox.DeleteUser(ctx, id("other"), u.ID) })
 		remove := func(ctx context.Context) error { return b.Sandbox.DeleteUser(ctx, u.Account, u.ID) }
 		do(t, b, remove)
-		refused(t, b, storage.ErrNotFound, remove)
-		for _, unknown := range unknowns("u") {
-			refused(t, b, storage.ErrNotFound, func(ctx context.Context) error { return b.Sandbox.DeleteUser(ctx, u.Account, unknown) })
+		doFailing(t, b, storage.ErrNotFound, remove)
+		for _, unknown := range otherIDs("u") {
+			doFailing(t, b, storage.ErrNotFound, func(ctx context.Context) error { return b.Sandbox.DeleteUser(ctx, u.Account, unknown) })
 		}
 		users, err := b.Sandbox.Users(t.Context(), u.Account)
-		found(t, users, err, nil)
+		checkRead(t, users, err, nil)
 		again := u
 		again.ID = id("again")
 		do(t, b, func(ctx context.Context) error { return b.Sandbox.CreateUser(ctx, again) })
 		users, err = b.Sandbox.Users(t.Context(), u.Account)
-		found(t, users, err, []sandbox.User{again})
+		checkRead(t, users, err, []sandbox.User{again})
 	},
 }
 
-// deletedInSteps deletes three records, two at a time.
-func deletedInSteps(t *testing.T, b Backend, remove func(ctx context.Context, limit int) (int, error)) {
+// checkDeleteSteps deletes three records, two at a time.
+func checkDeleteSteps(t *testing.T, b Backend, remove func(ctx context.Context, limit int) (int, error)) {
 	t.Helper()
 	for _, step := range []struct{ limit, want int }{{-1, 0}, {0, 0}, {2, 2}, {2, 1}, {2, 0}} {
 		deleted := -1

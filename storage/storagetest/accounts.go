@@ -15,9 +15,9 @@ var accounts = tests{
 		b := open(t)
 		for _, unknown := range []string{"", "a", id("a"), "\x00"} {
 			_, err := b.Accounts.Account(t.Context(), unknown)
-			failed(t, err, storage.ErrNotFound)
+			checkError(t, err, storage.ErrNotFound)
 		}
-		refused(t, b, storage.ErrNotFound, func(ctx context.Context) error {
+		doFailing(t, b, storage.ErrNotFound, func(ctx context.Context) error {
 			return b.Accounts.UpdateAccount(ctx, exampleAccount("a"))
 		})
 	},
@@ -27,9 +27,9 @@ var accounts = tests{
 		do(t, b, func(ctx context.Context) error { return b.Accounts.AddAccount(ctx, a) })
 		again := a
 		again.Name = "another"
-		refused(t, b, storage.ErrExists, func(ctx context.Context) error { return b.Accounts.AddAccount(ctx, again) })
+		doFailing(t, b, storage.ErrExists, func(ctx context.Context) error { return b.Accounts.AddAccount(ctx, again) })
 		got, err := b.Accounts.Account(t.Context(), a.ID)
-		found(t, got, err, a)
+		checkRead(t, got, err, a)
 	},
 
 	"updating replaces and keeps the order of creation": func(t *testing.T, open func(*testing.T) Backend) {
@@ -39,10 +39,10 @@ var accounts = tests{
 		want[0].Signatures, want[0].Stored = 0, -1
 		do(t, b, func(ctx context.Context) error { return b.Accounts.UpdateAccount(ctx, want[0]) })
 		got, err := b.Accounts.Accounts(t.Context())
-		found(t, got, err, want)
+		checkRead(t, got, err, want)
 	},
 
-	"there are none at first": func(t *testing.T, open func(*testing.T) Backend) {
+	"an empty backend has none": func(t *testing.T, open func(*testing.T) Backend) {
 		got, err := open(t).Accounts.Accounts(t.Context())
 		if err != nil || len(got) != 0 {
 			t.Errorf("Accounts: %v, %v", got, err)
@@ -55,12 +55,12 @@ var clients = tests{
 		b := open(t)
 		for _, unknown := range []string{"", "client", "client c", "\x00"} {
 			_, err := b.Accounts.Client(t.Context(), unknown)
-			failed(t, err, storage.ErrNotFound)
+			checkError(t, err, storage.ErrNotFound)
 		}
-		refused(t, b, storage.ErrNotFound, func(ctx context.Context) error {
+		doFailing(t, b, storage.ErrNotFound, func(ctx context.Context) error {
 			return b.Accounts.DeleteClient(ctx, "client c")
 		})
-		refused(t, b, storage.ErrNotFound, func(ctx context.Context) error {
+		doFailing(t, b, storage.ErrNotFound, func(ctx context.Context) error {
 			return b.Accounts.UpdateClient(ctx, exampleClient("c", "a"))
 		})
 	},
@@ -79,9 +79,9 @@ var clients = tests{
 			want[1].Name, want[1].UsedAt, want[1].Scopes, want[1].Secrets = name, after(5), nil, secrets
 			do(t, b, func(ctx context.Context) error { return b.Accounts.UpdateClient(ctx, want[1]) })
 			got, err := b.Accounts.Clients(t.Context(), id("a"))
-			found(t, got, err, want)
+			checkRead(t, got, err, want)
 			one, err := b.Accounts.Client(t.Context(), want[1].ID)
-			found(t, one, err, want[1])
+			checkRead(t, one, err, want[1])
 		}
 	},
 
@@ -89,11 +89,11 @@ var clients = tests{
 		b := open(t)
 		addAccounts(t, b, "a", "b")
 		c := addClients(t, b, "a", "c")[0]
-		refused(t, b, storage.ErrExists, func(ctx context.Context) error {
+		doFailing(t, b, storage.ErrExists, func(ctx context.Context) error {
 			return b.Accounts.AddClient(ctx, exampleClient("c", "b"))
 		})
 		got, err := b.Accounts.Client(t.Context(), c.ID)
-		found(t, got, err, c)
+		checkRead(t, got, err, c)
 	},
 
 	"a client may have no scopes": func(t *testing.T, open func(*testing.T) Backend) {
@@ -115,63 +115,63 @@ var clients = tests{
 		addClients(t, b, "b", "y")
 		want := append(first, addClients(t, b, "a", "c")...)
 		got, err := b.Accounts.Clients(t.Context(), id("a"))
-		found(t, got, err, want)
+		checkRead(t, got, err, want)
 		got, err = b.Accounts.Clients(t.Context(), id("a")[:8])
 		if err != nil || len(got) != 0 {
 			t.Errorf("the beginning of an account's ID has clients: %v, %v", got, err)
 		}
 	},
 
-	"a deleted client is gone and its ID is free": func(t *testing.T, open func(*testing.T) Backend) {
+	"a deleted client does not exist, and its ID can be used again": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		addAccounts(t, b, "a", "b")
 		addClients(t, b, "a", "c")
 		do(t, b, func(ctx context.Context) error { return b.Accounts.DeleteClient(ctx, "client c") })
 		_, err := b.Accounts.Client(t.Context(), "client c")
-		failed(t, err, storage.ErrNotFound)
+		checkError(t, err, storage.ErrNotFound)
 		want := addClients(t, b, "b", "c")
 		got, err := b.Accounts.Clients(t.Context(), id("b"))
-		found(t, got, err, want)
+		checkRead(t, got, err, want)
 	},
 }
 
 var tokens = tests{
 	"a token is found by its whole hash": func(t *testing.T, open func(*testing.T) Backend) {
-		b := withClient(t, open)
+		b := openWithClient(t, open)
 		want := addTokens(t, b, "t")[0]
 		got, err := b.Accounts.Token(t.Context(), want.Hash)
-		found(t, got, err, want)
+		checkRead(t, got, err, want)
 		for _, unknown := range [][]byte{nil, {}, want.Hash[:31], append(want.Hash[:32:32], 0), exampleToken("u").Hash} {
 			_, err := b.Accounts.Token(t.Context(), unknown)
-			failed(t, err, storage.ErrNotFound)
+			checkError(t, err, storage.ErrNotFound)
 		}
-		refused(t, b, storage.ErrExists, func(ctx context.Context) error { return b.Accounts.AddToken(ctx, want) })
+		doFailing(t, b, storage.ErrExists, func(ctx context.Context) error { return b.Accounts.AddToken(ctx, want) })
 	},
 
 	"a token outlives its client": func(t *testing.T, open func(*testing.T) Backend) {
-		b := withClient(t, open)
+		b := openWithClient(t, open)
 		want := addTokens(t, b, "t")[0]
 		do(t, b, func(ctx context.Context) error { return b.Accounts.DeleteClient(ctx, "client c") })
 		got, err := b.Accounts.Token(t.Context(), want.Hash)
-		found(t, got, err, want)
+		checkRead(t, got, err, want)
 	},
 
-	"a deleted token is gone, and no other": func(t *testing.T, open func(*testing.T) Backend) {
-		b := withClient(t, open)
+	"a deleted token does not exist, and others do": func(t *testing.T, open func(*testing.T) Backend) {
+		b := openWithClient(t, open)
 		all := addTokens(t, b, "t", "u")
 		do(t, b, func(ctx context.Context) error { return b.Accounts.DeleteToken(ctx, all[0].Hash) })
 		_, err := b.Accounts.Token(t.Context(), all[0].Hash)
-		failed(t, err, storage.ErrNotFound)
+		checkError(t, err, storage.ErrNotFound)
 		for _, unknown := range [][]byte{nil, {}, all[0].Hash, all[1].Hash[:31]} {
-			refused(t, b, storage.ErrNotFound, func(ctx context.Context) error { return b.Accounts.DeleteToken(ctx, unknown) })
+			doFailing(t, b, storage.ErrNotFound, func(ctx context.Context) error { return b.Accounts.DeleteToken(ctx, unknown) })
 		}
 		got, err := b.Accounts.Token(t.Context(), all[1].Hash)
-		found(t, got, err, all[1])
+		checkRead(t, got, err, all[1])
 		do(t, b, func(ctx context.Context) error { return b.Accounts.AddToken(ctx, all[0]) })
 	},
 
 	"expired tokens are deleted, the earliest first, so many at a time": func(t *testing.T, open func(*testing.T) Backend) {
-		b := withClient(t, open)
+		b := openWithClient(t, open)
 		all := addTokens(t, b, "0", "1", "2", "3", "4") // a minute apart
 		now := all[3].ExpiresAt
 		for _, want := range []struct{ limit, deleted, left int }{{2, 2, 3}, {0, 0, 3}, {10, 2, 1}, {10, 0, 1}} {
@@ -217,8 +217,7 @@ func addClients(t *testing.T, b Backend, of string, names ...string) []account.C
 	return added
 }
 
-// addTokens adds tokens that expire one minute after the other. The later ones
-// are added first.
+// addTokens adds tokens that expire one minute after another. It adds the later ones first.
 func addTokens(t *testing.T, b Backend, names ...string) []account.TokenRecord {
 	t.Helper()
 	added := make([]account.TokenRecord, len(names))
@@ -231,11 +230,135 @@ func addTokens(t *testing.T, b Backend, names ...string) []account.TokenRecord {
 	return added
 }
 
-// withClient is a backend with the account a and its client c.
-func withClient(t *testing.T, open func(*testing.T) Backend) Backend {
+// openWithClient opens a backend with the account a and its client c.
+func openWithClient(t *testing.T, open func(*testing.T) Backend) Backend {
 	t.Helper()
 	b := open(t)
 	addAccounts(t, b, "a")
 	addClients(t, b, "a", "c")
 	return b
+}
+
+// exampleLine is the entry of a signature of an account, made so many seconds after base.
+func exampleLine(name, of string, seconds int) account.Line {
+	return account.Line{ID: id(name), Account: id(of), API: account.PortalAPI, At: after(seconds), Free: true}
+}
+
+func addLines(t *testing.T, b Backend, list ...account.Line) {
+	t.Helper()
+	do(t, b, func(ctx context.Context) error {
+		for _, l := range list {
+			if err := b.Accounts.AddLine(ctx, l); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// lines returns the entries of an account in a period.
+func lines(ctx context.Context, t *testing.T, b Backend, account string, from, to time.Time) (list []account.Line) {
+	t.Helper()
+	for l, err := range b.Accounts.Lines(ctx, account, from, to) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, l)
+	}
+	return list
+}
+
+var ledger = tests{
+	"an entry is stored with all fields": func(t *testing.T, open func(*testing.T) Backend) {
+		b, paid := open(t), account.Line{ID: id("paid"), Account: id("a"), API: account.SigningAPI, At: after(1)}
+		addLines(t, b, exampleLine("free", "a", 0), paid)
+		b = b.Reopen(t)
+		checkRead(t, lines(t.Context(), t, b, id("a"), base, after(2)), nil, []account.Line{exampleLine("free", "a", 0), paid})
+	},
+
+	"an ID exists once, and the transaction goes on": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		do(t, b, func(ctx context.Context) error {
+			checkError(t, b.Accounts.AddLine(ctx, exampleLine("1", "a", 0)), nil)
+			checkError(t, b.Accounts.AddLine(ctx, exampleLine("1", "b", 1)), storage.ErrExists)
+			return b.Accounts.AddLine(ctx, exampleLine("2", "a", 1))
+		})
+		checkRead(t, lines(t.Context(), t, b, id("a"), base, after(2)), nil, []account.Line{exampleLine("1", "a", 0), exampleLine("2", "a", 1)})
+		checkRead(t, lines(t.Context(), t, b, id("b"), base, after(2)), nil, nil)
+	},
+
+	"the entries of an account are listed by period": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		want := []account.Line{exampleLine("1", "a", -1), exampleLine("2", "a", 0), exampleLine("3", "a", 1), exampleLine("4", "a", 2)}
+		addLines(t, b, want[2], exampleLine("5", "b", 1), want[0], want[3], want[1])
+		for _, c := range []struct {
+			from, to time.Time
+			want     []account.Line
+		}{
+			{time.Time{}, after(100), want},
+			{base, after(2), want[1:3]},
+			{base.Add(time.Microsecond), after(2).Add(time.Microsecond), want[2:]},
+			{base, base.Add(time.Microsecond), want[1:2]},
+			{base, base, nil},
+			{after(2), base, nil},
+			{after(3), after(100), nil},
+		} {
+			t.Logf("from %v to %v", c.from, c.to)
+			checkRead(t, lines(t.Context(), t, b, id("a"), c.from, c.to), nil, c.want)
+		}
+		for _, unknown := range otherIDs("a") {
+			checkRead(t, lines(t.Context(), t, b, unknown, time.Time{}, after(100)), nil, nil)
+		}
+	},
+
+	"a long list is complete, and can be read repeatedly": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		const many = 700
+		var want []account.Line
+		for i := range many {
+			want = append(want, exampleLine(fmt.Sprint(i), "a", i/300)) // many have the same time
+		}
+		addLines(t, b, want...)
+		list := b.Accounts.Lines(t.Context(), id("a"), base, after(100))
+		for range 2 {
+			var got []account.Line
+			for l, err := range list {
+				checkError(t, err, nil)
+				got = append(got, l)
+			}
+			checkRead(t, got, nil, want)
+		}
+		for l, err := range list { // the caller may stop
+			checkRead(t, l, err, want[0])
+			break
+		}
+	},
+
+	"a transaction lists what it added, and a rollback removes it": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		addLines(t, b, exampleLine("1", "a", 1))
+		rollBack(t, b, func(ctx context.Context) error {
+			if err := b.Accounts.AddLine(ctx, exampleLine("2", "a", 0)); err != nil {
+				return err
+			}
+			checkRead(t, lines(ctx, t, b, id("a"), base, after(2)), nil, []account.Line{exampleLine("2", "a", 0), exampleLine("1", "a", 1)})
+			return nil
+		})
+		checkRead(t, lines(t.Context(), t, b, id("a"), base, after(2)), nil, []account.Line{exampleLine("1", "a", 1)})
+	},
+
+	"a list ends with its error": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		addLines(t, b, exampleLine("1", "a", 1))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		n := 0
+		for _, err := range b.Accounts.Lines(ctx, id("a"), base, after(2)) {
+			n++
+			checkError(t, err, context.Canceled)
+		}
+		if n != 1 {
+			t.Errorf("the list has %d elements, want its error alone", n)
+		}
+	},
 }

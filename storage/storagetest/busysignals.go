@@ -14,30 +14,30 @@ var busySignals = tests{
 		b := open(t)
 		for _, unknown := range []string{"", "s", id("s"), "\x00"} {
 			_, err := b.BusySignals.Signal(t.Context(), unknown)
-			failed(t, err, storage.ErrNotFound)
+			checkError(t, err, storage.ErrNotFound)
 		}
-		refused(t, b, storage.ErrNotFound, func(ctx context.Context) error {
+		doFailing(t, b, storage.ErrNotFound, func(ctx context.Context) error {
 			return b.BusySignals.UpdateSignal(ctx, exampleSignal("s"))
 		})
 	},
 
-	"an ID is taken once": func(t *testing.T, open func(*testing.T) Backend) {
+	"an ID exists once": func(t *testing.T, open func(*testing.T) Backend) {
 		b, s := open(t), exampleSignal("s")
 		do(t, b, func(ctx context.Context) error { return b.BusySignals.AddSignal(ctx, s) })
 		again := s
 		again.Account = id("another")
-		refused(t, b, storage.ErrExists, func(ctx context.Context) error { return b.BusySignals.AddSignal(ctx, again) })
+		doFailing(t, b, storage.ErrExists, func(ctx context.Context) error { return b.BusySignals.AddSignal(ctx, again) })
 		got, err := b.BusySignals.Signal(t.Context(), s.ID)
-		found(t, got, err, s)
+		checkRead(t, got, err, s)
 	},
 
-	"a holder is kept with all that it says": func(t *testing.T, open func(*testing.T) Backend) {
-		user, nobody := "Jón ünd 漢字 \" \\", ""
+	"a holder is stored with all fields": func(t *testing.T, open func(*testing.T) Backend) {
+		user, empty := "Jón ünd 漢字 \" \\", ""
 		for name, holder := range map[string]*busysignal.Holder{
 			"none":               nil,
 			"without a user":     {ID: id("request"), Since: base},
 			"with a user":        {ID: id("request"), UserID: &user, Since: base},
-			"with an empty user": {ID: id("request"), UserID: &nobody, Since: base},
+			"with an empty user": {ID: id("request"), UserID: &empty, Since: base},
 		} {
 			t.Run(name, func(t *testing.T) {
 				b, s := open(t), exampleSignal("s")
@@ -45,12 +45,12 @@ var busySignals = tests{
 				s.Holder, s.UsedAt = holder, base.Add(time.Second)
 				do(t, b, func(ctx context.Context) error { return b.BusySignals.UpdateSignal(ctx, s) })
 				got, err := b.BusySignals.Signal(t.Context(), s.ID)
-				found(t, got, err, s)
+				checkRead(t, got, err, s)
 			})
 		}
 	},
 
-	"unused signals are deleted, so many at a time": func(t *testing.T, open func(*testing.T) Backend) {
+	"unused signals are deleted in batches": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		for i, name := range []string{"0", "1", "2", "3"} {
 			s := exampleSignal(name)
@@ -73,7 +73,7 @@ var busySignals = tests{
 		}
 		for name, want := range map[string]error{"0": nil, "1": storage.ErrNotFound, "2": storage.ErrNotFound, "3": nil} {
 			_, err := b.BusySignals.Signal(t.Context(), id(name))
-			failed(t, err, want)
+			checkError(t, err, want)
 		}
 	},
 }

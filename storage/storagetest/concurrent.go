@@ -13,24 +13,18 @@ import (
 )
 
 var concurrency = tests{
-	"a change of a record read in its transaction is never lost": func(t *testing.T, open func(*testing.T) Backend) {
+	"no change of a record that was read in its transaction is lost": func(t *testing.T, open func(*testing.T) Backend) {
 		b, a := open(t), exampleAccount("a")
 		a.Quota = 0
 		do(t, b, func(ctx context.Context) error { return b.Accounts.AddAccount(ctx, a) })
 		const writers, changes = 8, 10
-		var group errgroup.Group
-		for range writers {
-			group.Go(func() error { return repeat(changes, func() error { return raiseQuota(t.Context(), b, a.ID) }) })
-		}
-		if err := group.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		concurrently(t, writers, func(int) error { return repeat(changes, func() error { return raiseQuota(t.Context(), b, a.ID) }) })
 		a.Quota = writers * changes
 		got, err := b.Accounts.Account(t.Context(), a.ID)
-		found(t, got, err, a)
+		checkRead(t, got, err, a)
 	},
 
-	"of changes of one revision of a request one is made": func(t *testing.T, open func(*testing.T) Backend) {
+	"one of several updates of one revision of a request succeeds": func(t *testing.T, open func(*testing.T) Backend) {
 		b, r := open(t), exampleRequest("r")
 		addRequests(t, b, r)
 		const writers, rounds = 8, 10
@@ -47,7 +41,7 @@ var concurrency = tests{
 						made <- change.Code
 						return nil
 					}
-					failed(t, err, signing.ErrConflict)
+					checkError(t, err, signing.ErrConflict)
 					return nil
 				})
 			}
@@ -57,11 +51,11 @@ var concurrency = tests{
 			}
 			r.Code = <-made
 			got, err := b.Requests.Request(t.Context(), r.ID)
-			found(t, got, err, r)
+			checkRead(t, got, err, r)
 		}
 	},
 
-	"of revisions for one head one is added": func(t *testing.T, open func(*testing.T) Backend) {
+	"one of several revisions with the same base is appended": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		ref := create(t, b, nil)
 		const writers, rounds = 8, 10
@@ -77,7 +71,7 @@ var concurrency = tests{
 						added <- round
 						return nil
 					}
-					failed(t, err, storage.ErrMoved)
+					checkError(t, err, storage.ErrMoved)
 					return nil
 				})
 			}
@@ -86,21 +80,15 @@ var concurrency = tests{
 				t.Fatalf("%d revisions were added", len(added))
 			}
 		}
-		holds(t, b, ref.ID, bytes.Repeat([]byte("x"), rounds))
+		checkDocument(t, b, ref.ID, bytes.Repeat([]byte("x"), rounds))
 	},
 
-	"documents are created, read and deleted side by side": func(t *testing.T, open func(*testing.T) Backend) {
+	"documents are created, read and deleted concurrently": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		var group errgroup.Group
-		for i := range 8 {
-			group.Go(func() error {
-				return repeat(3, func() error { return oneLife(t.Context(), b, content(uint64(i), 1<<20+i)) })
-			})
-		}
-		if err := group.Wait(); err != nil {
-			t.Fatal(err)
-		}
-		nothingToSweep(t, b)
+		concurrently(t, 8, func(i int) error {
+			return repeat(3, func() error { return createReadDelete(t.Context(), b, content(uint64(i), 1<<20+i)) })
+		})
+		checkNothingToSweep(t, b)
 	},
 
 	"a document is read while it grows": func(t *testing.T, open func(*testing.T) Backend) {
@@ -120,24 +108,18 @@ var concurrency = tests{
 			return nil
 		})
 		for range 4 {
-			group.Go(func() error { return repeat(30, func() error { return isBeginning(t.Context(), b, ref.ID, p) }) })
+			group.Go(func() error { return repeat(30, func() error { return checkPrefix(t.Context(), b, ref.ID, p) }) })
 		}
 		if err := group.Wait(); err != nil {
 			t.Fatal(err)
 		}
-		holds(t, b, ref.ID, p)
+		checkDocument(t, b, ref.ID, p)
 	},
 
-	"a blob is read by several at once": func(t *testing.T, open func(*testing.T) Backend) {
+	"a blob is read by several goroutines": func(t *testing.T, open func(*testing.T) Backend) {
 		b, p := open(t), content(1, 1<<20)
-		blob := opened(t, b, create(t, b, p).ID)
-		var group errgroup.Group
-		for range 8 {
-			group.Go(func() error { return same(blob, p) })
-		}
-		if err := group.Wait(); err != nil {
-			t.Error(err)
-		}
+		blob := openBlob(t, b, create(t, b, p).ID)
+		concurrently(t, 8, func(int) error { return checkContent(blob, p) })
 	},
 }
 

@@ -13,23 +13,23 @@ import (
 	"github.com/innsigli/innsigli/storage/storagetest"
 )
 
-// memory is the beginning of a backend: transactions, and busy signals, in a map. One transaction at
-// a time is all that the contract asks for.
+// memory is the beginning of a backend: transactions and busy signals in a map. The contract allows one
+// transaction at a time.
 type memory struct {
-	mu      sync.Mutex // of the transaction that runs
+	mu      sync.Mutex // held by the running transaction
 	signals map[string]busysignal.Signal
 }
 
-// transaction travels in the context.
+// transaction is the value in the context.
 type transaction struct {
 	of     *memory
 	open   bool
-	failed error // of a transaction within
+	failed error // of a nested transaction
 }
 
 type transactionKey struct{}
 
-// joined is the transaction of this backend that the context carries, while it runs.
+// joined returns the running transaction of this backend in the context, or nil.
 func (m *memory) joined(ctx context.Context) *transaction {
 	if tx, ok := ctx.Value(transactionKey{}).(*transaction); ok && tx.of == m && tx.open {
 		return tx
@@ -77,10 +77,10 @@ func (b busySignals) Signal(ctx context.Context, id string) (busysignal.Signal, 
 }
 
 func (b busySignals) AddSignal(ctx context.Context, s busysignal.Signal) error {
-	if b.joined(ctx) == nil { // writing does
+	if b.joined(ctx) == nil { // writing needs one
 		return storage.ErrNoTx
 	}
-	if _, taken := b.signals[s.ID]; taken {
+	if _, exists := b.signals[s.ID]; exists {
 		return storage.ErrExists
 	}
 	b.signals[s.ID] = s
@@ -122,7 +122,7 @@ func (b busySignals) DeleteUnusedSignals(ctx context.Context, lastUse time.Time,
 	return deleted, nil
 }
 
-// TestMemory runs the suite for the topics that are there, to be one more with each store.
+// TestMemory runs the suite for the topics of the stores that exist. Each further store adds a topic.
 func TestMemory(t *testing.T) {
 	storagetest.Run(t, func(t *testing.T) storagetest.Backend {
 		m := &memory{signals: map[string]busysignal.Signal{}}
@@ -130,16 +130,16 @@ func TestMemory(t *testing.T) {
 	}, "BusySignals")
 }
 
-// What the topics about all stores at once ask of transactions, for the one that is there.
+// TestMemoryTransactions checks what the topics that need all stores check of transactions.
 func TestMemoryTransactions(t *testing.T) {
 	m := &memory{signals: map[string]busysignal.Signal{}}
 	signals, refused := busySignals{m}, errors.New("refused")
 	add := func(ctx context.Context) error { return signals.AddSignal(ctx, busysignal.Signal{ID: "s"}) }
-	var kept context.Context
+	var ended context.Context
 	for name, fn := range map[string]func(ctx context.Context) error{
 		"an error": func(ctx context.Context) error { return errors.Join(add(ctx), refused) },
-		"an error within": func(ctx context.Context) error {
-			kept = ctx
+		"an error of a nested transaction": func(ctx context.Context) error {
+			ended = ctx
 			_ = m.InTx(ctx, func(ctx context.Context) error { return errors.Join(add(ctx), refused) })
 			return nil
 		},
@@ -151,7 +151,7 @@ func TestMemoryTransactions(t *testing.T) {
 			t.Errorf("after %s: %v", name, err)
 		}
 	}
-	for name, ctx := range map[string]context.Context{"no transaction": t.Context(), "one that is over": kept} {
+	for name, ctx := range map[string]context.Context{"no transaction": t.Context(), "an ended transaction": ended} {
 		if err := add(ctx); !errors.Is(err, storage.ErrNoTx) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// fail fails the attempt of a lease. A due time of 0 s after base parks the job.
+// fail fails the attempt of a lease. A due time of 0 parks the job.
 func fail(t *testing.T, b Backend, l storage.Lease, text string, at, due int) {
 	t.Helper()
 	f := storage.Failure{Error: text, At: after(at)}
@@ -23,8 +23,8 @@ func fail(t *testing.T, b Backend, l storage.Lease, text string, at, due int) {
 	do(t, b, func(ctx context.Context) error { return b.Jobs.Fail(ctx, l, f) })
 }
 
-// parkOne parks the only job that can be claimed, and returns it as it is then.
-func parkOne(t *testing.T, b Backend, at int) storage.Job {
+// parkOnly parks the only job that can be claimed, and returns it as it is stored then.
+func parkOnly(t *testing.T, b Backend, at int) storage.Job {
 	t.Helper()
 	l := claimOne(t, b, after(at))
 	fail(t, b, l, "the last", at, 0)
@@ -33,39 +33,39 @@ func parkOne(t *testing.T, b Backend, at int) storage.Job {
 	return l.Job
 }
 
-// isStored fails the test unless a job is stored as it is given.
-func isStored(t *testing.T, b Backend, want storage.StoredJob) {
+// checkStoredJob fails the test unless a job is stored as it is given.
+func checkStoredJob(t *testing.T, b Backend, want storage.StoredJob) {
 	t.Helper()
 	got, err := b.Jobs.Job(t.Context(), want.ID)
-	found(t, got, err, want)
+	checkRead(t, got, err, want)
 }
 
 var failedJobs = tests{
 	"a failed attempt is counted, and its error stored": func(t *testing.T, open func(*testing.T) Backend) {
-		b, want := open(t), work("k", "g", 0)
+		b, want := open(t), exampleJob("k", "g", 0)
 		enqueue(t, b, want)
 		first := claimOne(t, b, base)
 		fail(t, b, first, "því miður", 1, 3)
-		heard(t, b)
-		lost(t, b, first)
+		waitEnqueued(t, b)
+		checkLost(t, b, first)
 		want.ID, want.Attempt, want.Due, want.Failures, want.LastError, want.FailedAt = first.ID, 1, after(3), 1, "því miður", after(1)
-		isStored(t, b, storage.StoredJob{Job: want})
+		checkStoredJob(t, b, storage.StoredJob{Job: want})
 		claimNone(t, b, after(2))
 		second := claimOne(t, b, after(3))
 		want.Attempt = 2
-		found(t, second.Job, nil, want)
-		do(t, b, func(ctx context.Context) error { return b.Jobs.Retry(ctx, second, after(4)) }) // that is no failure
+		checkRead(t, second.Job, nil, want)
+		do(t, b, func(ctx context.Context) error { return b.Jobs.Retry(ctx, second, after(4)) }) // not a failure
 		third := claimOne(t, b, after(4))
 		fail(t, b, third, "another", 5, 6)
 		want.Attempt, want.Due, want.Failures, want.LastError, want.FailedAt = 3, after(6), 2, "another", after(5)
-		isStored(t, b, storage.StoredJob{Job: want})
+		checkStoredJob(t, b, storage.StoredJob{Job: want})
 	},
 
-	"a job that is postponed keeps its interruptions, and counts no attempt": func(t *testing.T, open func(*testing.T) Backend) {
-		b, want := open(t), work("k", "g", 0)
+	"a postponed job keeps its interruptions, and its attempt is not counted": func(t *testing.T, open func(*testing.T) Backend) {
+		b, want := open(t), exampleJob("k", "g", 0)
 		want.Failures, want.Interruptions, want.LastError, want.FailedAt = 7, 4, "interrupted", base
 		enqueue(t, b, want)
-		heard(t, b)
+		waitEnqueued(t, b)
 		var first storage.Lease
 		do(t, b, func(ctx context.Context) error {
 			leases, err := b.Jobs.Claim(ctx, "k", base, 1, 1, lease)
@@ -75,24 +75,23 @@ var failedJobs = tests{
 			first = leases[0]
 			return b.Jobs.Postpone(ctx, first, after(3))
 		})
-		heard(t, b)
-		lost(t, b, first)
+		waitEnqueued(t, b)
+		checkLost(t, b, first)
 		want.ID, want.Due = first.ID, after(3)
-		isStored(t, b, storage.StoredJob{Job: want})
+		checkStoredJob(t, b, storage.StoredJob{Job: want})
 		claimNone(t, b, after(2))
 		second := claimOne(t, b, after(3))
 		want.Attempt = 1
-		found(t, second.Job, nil, want)
-		refused(t, b, storage.ErrLeaseLost, func(ctx context.Context) error { return b.Jobs.Postpone(ctx, first, after(4)) })
+		checkRead(t, second.Job, nil, want)
 	},
 
-	"interruptions in a row are counted": func(t *testing.T, open func(*testing.T) Backend) {
+	"successive interruptions are counted": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		enqueue(t, b, work("k", "g", 0))
+		enqueue(t, b, exampleJob("k", "g", 0))
 		first := claimOne(t, b, base)
 		interrupt := func(at, failures, interruptions int) {
 			t.Helper()
-			l := claimOne(t, b, after(at)) // the lease before has run out
+			l := claimOne(t, b, after(at)) // the lease before has expired
 			if !l.Interrupted || l.ID != first.ID || l.Failures != failures-1 {
 				t.Errorf("claimed %+v", l)
 			}
@@ -100,14 +99,14 @@ var failedJobs = tests{
 				return b.Jobs.Fail(ctx, l, storage.Failure{Error: "interrupted", At: after(at), Due: after(at), Interrupted: true})
 			})
 			l.Failures, l.Interruptions, l.LastError, l.FailedAt, l.Due = failures, interruptions, "interrupted", after(at), after(at)
-			isStored(t, b, storage.StoredJob{Job: l.Job})
+			checkStoredJob(t, b, storage.StoredJob{Job: l.Job})
 			if next := claimOne(t, b, after(at)); next.Interrupted || next.Attempt != l.Attempt+1 || next.Interruptions != interruptions {
 				t.Errorf("claimed %+v, and for the next attempt %+v", l, next)
 			}
 		}
 		interrupt(100, 1, 1)
 		interrupt(200, 2, 2)
-		l := claimOne(t, b, after(300)) // a lease that finds an interrupted attempt may run out, too
+		l := claimOne(t, b, after(300)) // a lease of an interrupted attempt may expire, too
 		again := claimOne(t, b, after(400))
 		if !again.Interrupted || again.Attempt != l.Attempt || again.Interruptions != 2 {
 			t.Errorf("claimed %+v after %+v", again, l)
@@ -131,35 +130,35 @@ var failedJobs = tests{
 
 	"a parked job is stored, and is not claimed": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		enqueue(t, b, unique("k", "g", "u"))
-		parked := parkOne(t, b, 1)
-		enqueue(t, b, work("k", "g", 2))
+		enqueue(t, b, uniqueJob("k", "g", "u"))
+		parked := parkOnly(t, b, 1)
+		enqueue(t, b, exampleJob("k", "g", 2))
 		finish(t, b, claimOne(t, b, after(1_000_000)))
 		due, err := b.Jobs.NextDue(t.Context(), "k")
-		found(t, due, err, map[string]time.Time{})
+		checkRead(t, due, err, map[string]time.Time{})
 		b = b.Reopen(t)
-		isStored(t, b, storage.StoredJob{Job: parked})
+		checkStoredJob(t, b, storage.StoredJob{Job: parked})
 		claimNone(t, b, after(1_000_000))
 	},
 
 	"a parked job keeps its Unique until it is dropped": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		enqueue(t, b, unique("k", "g", "u"))
-		parkOne(t, b, 1)
-		enqueue(t, b, unique("k", "g", "u"))
+		enqueue(t, b, uniqueJob("k", "g", "u"))
+		parkOnly(t, b, 1)
+		enqueue(t, b, uniqueJob("k", "g", "u"))
 		claimNone(t, b, after(10))
 		do(t, b, func(ctx context.Context) error { return b.Jobs.DropUnique(ctx, "k", "u") })
-		enqueue(t, b, unique("k", "g", "u"))
-		parkOne(t, b, 10)
+		enqueue(t, b, uniqueJob("k", "g", "u"))
+		parkOnly(t, b, 10)
 		do(t, b, func(ctx context.Context) error { return b.Jobs.Drop(ctx, "k", "g") })
-		enqueue(t, b, unique("k", "g", "u"))
+		enqueue(t, b, uniqueJob("k", "g", "u"))
 		claimOne(t, b, base)
 	},
 
 	"a job is enqueued with its failures": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		enqueue(t, b, unique("k", "g", "u"))
-		parked := parkOne(t, b, 1)
+		enqueue(t, b, uniqueJob("k", "g", "u"))
+		parked := parkOnly(t, b, 1)
 		parked.Interruptions = 1
 		other := open(t)
 		enqueue(t, other, parked)
@@ -168,69 +167,69 @@ var failedJobs = tests{
 			t.Fatalf("%d jobs, error %v", len(list), err)
 		}
 		parked.ID, parked.Attempt = list[0].ID, 0
-		found(t, list[0], nil, storage.StoredJob{Job: parked})
+		checkRead(t, list[0], nil, storage.StoredJob{Job: parked})
 		claimNone(t, other, after(1000))
 	},
 
-	"an operator has a job tried again": func(t *testing.T, open func(*testing.T) Backend) {
+	"an operator retries a job": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		retry := func(id string, now int, want error) {
 			t.Helper()
-			refusedOrDone(t, b, want, func(ctx context.Context) error { return b.Jobs.RetryNow(ctx, id, after(now)) })
+			doWithError(t, b, want, func(ctx context.Context) error { return b.Jobs.RetryNow(ctx, id, after(now)) })
 		}
-		enqueue(t, b, unique("k", "g", "u"))
-		parked := parkOne(t, b, 1)
-		heard(t, b)
+		enqueue(t, b, uniqueJob("k", "g", "u"))
+		parked := parkOnly(t, b, 1)
+		waitEnqueued(t, b)
 		retry(parked.ID, 5, nil)
-		heard(t, b)
+		waitEnqueued(t, b)
 		l := claimOne(t, b, after(5))
 		want := parked
-		want.Attempt, want.Due, want.Failures, want.Parked = 2, after(5), 0, false // and the last error is still known
-		found(t, l.Job, nil, want)
+		want.Attempt, want.Due, want.Failures, want.Parked = 2, after(5), 0, false // the last error stays
+		checkRead(t, l.Job, nil, want)
 		retry(l.ID, 6, storage.ErrInWork)
-		isStored(t, b, storage.StoredJob{Job: want, LeasedUntil: l.Until})
+		checkStoredJob(t, b, storage.StoredJob{Job: want, LeasedUntil: l.Until})
 		fail(t, b, l, "again", 7, 1000) // waits
 		retry(l.ID, 8, nil)
 		l = claimOne(t, b, after(8))
 		dead := int(l.Until.Sub(base)/time.Second) + 1
-		retry(l.ID, dead, nil) // its lease has run out
-		lost(t, b, l)
+		retry(l.ID, dead, nil) // its lease has expired
+		checkLost(t, b, l)
 		finish(t, b, claimOne(t, b, after(dead)))
 		for _, none := range []string{l.ID, id("none"), "", "\x00 made up"} {
 			retry(none, dead, storage.ErrNotFound)
 		}
 	},
 
-	"an operator drops a job, whatever its state": func(t *testing.T, open func(*testing.T) Backend) {
+	"an operator removes a job in any state": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		remove := func(id string, want error) {
 			t.Helper()
-			refusedOrDone(t, b, want, func(ctx context.Context) error { return b.Jobs.Remove(ctx, id) })
+			doWithError(t, b, want, func(ctx context.Context) error { return b.Jobs.Remove(ctx, id) })
 		}
-		enqueue(t, b, unique("k", "g", "u"))
-		remove(parkOne(t, b, 1).ID, nil)
-		enqueue(t, b, unique("k", "g", "u"))
+		enqueue(t, b, uniqueJob("k", "g", "u"))
+		remove(parkOnly(t, b, 1).ID, nil)
+		enqueue(t, b, uniqueJob("k", "g", "u"))
 		l := claimOne(t, b, base)
 		remove(l.ID, nil)
-		lost(t, b, l)
+		checkLost(t, b, l)
 		for _, none := range []string{l.ID, id("none"), "", "\x00 made up"} {
 			remove(none, storage.ErrNotFound)
 			_, err := b.Jobs.Job(t.Context(), none)
-			failed(t, err, storage.ErrNotFound)
+			checkError(t, err, storage.ErrNotFound)
 		}
 		parked, err := b.Jobs.CountParked(t.Context())
-		found(t, parked, err, map[string]int{})
+		checkRead(t, parked, err, map[string]int{})
 	},
 }
 
-// refusedOrDone runs fn in a transaction that is to have the error given, or none.
-func refusedOrDone(t *testing.T, b Backend, want error, fn func(ctx context.Context) error) {
+// doWithError runs fn in a transaction that must have the error given, or none.
+func doWithError(t *testing.T, b Backend, want error, fn func(ctx context.Context) error) {
 	t.Helper()
 	if want == nil {
 		do(t, b, fn)
 		return
 	}
-	refused(t, b, want, fn)
+	doFailing(t, b, want, fn)
 }
 
 var listedJobs = tests{
@@ -238,13 +237,13 @@ var listedJobs = tests{
 		b := open(t)
 		var want []storage.StoredJob
 		for i := range 12 {
-			enqueue(t, b, work("k", fmt.Sprint(i), 0))
+			enqueue(t, b, exampleJob("k", fmt.Sprint(i), 0))
 			l := claimOne(t, b, base)
-			if i%3 != 1 { // else it stays in work
+			if i%3 != 1 { // otherwise it stays leased
 				fail(t, b, l, "a fault", 1, 500*(i%3)) // parked, or due later
 			}
 		}
-		enqueue(t, b, work("k2", "g", 0), work("", "g", 0))
+		enqueue(t, b, exampleJob("k2", "g", 0), exampleJob("", "g", 0))
 		all, err := b.Jobs.List(t.Context(), storage.JobQuery{Limit: 100})
 		if err != nil || len(all) != 14 {
 			t.Fatalf("%d jobs, error %v", len(all), err)
@@ -262,19 +261,19 @@ var listedJobs = tests{
 							want = append(want, j)
 						}
 					}
-					if diff := cmp.Diff(want, inPages(t, b, q, 3)); diff != "" {
+					if diff := cmp.Diff(want, listInPages(t, b, q, 3)); diff != "" {
 						t.Errorf("kind %q, state %q at %v (-want +got):\n%s", kind, state, now, diff)
 					}
 				}
 			}
 		}
 		for state, n := range map[storage.JobState]int{storage.JobParked: 4, storage.JobInWork: 4, storage.JobWaiting: 6} {
-			if list := inPages(t, b, storage.JobQuery{State: state, Now: after(2)}, 100); len(list) != n {
+			if list := listInPages(t, b, storage.JobQuery{State: state, Now: after(2)}, 100); len(list) != n {
 				t.Errorf("%d jobs are %s, want %d", len(list), state, n)
 			}
 		}
 		parked, err := b.Jobs.CountParked(t.Context())
-		found(t, parked, err, map[string]int{"k": 4})
+		checkRead(t, parked, err, map[string]int{"k": 4})
 		for _, limit := range []int{0, -1} {
 			list, err := b.Jobs.List(t.Context(), storage.JobQuery{Limit: limit})
 			if len(list) != 0 || err != nil {
@@ -284,8 +283,8 @@ var listedJobs = tests{
 	},
 }
 
-// inPages lists jobs in pages of so many.
-func inPages(t *testing.T, b Backend, q storage.JobQuery, limit int) (list []storage.StoredJob) {
+// listInPages lists jobs in pages of so many.
+func listInPages(t *testing.T, b Backend, q storage.JobQuery, limit int) (list []storage.StoredJob) {
 	t.Helper()
 	for q.Limit = limit; ; {
 		page, err := b.Jobs.List(t.Context(), q)

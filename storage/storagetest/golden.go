@@ -3,10 +3,13 @@ package storagetest
 import (
 	"context"
 	"crypto"
+	"crypto/sha256"
 	"errors"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/ades"
@@ -19,8 +22,8 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// examples are records of every kind. The records of a kind have a value in every field. Where
-// fields are optional, one record of the kind leaves them empty.
+// examples are records of all types. The records of a type together have a value in every field. If fields are
+// optional, one record of the type leaves them empty.
 type examples struct {
 	accounts      []account.Account
 	clients       []account.Client // of the account "a"
@@ -45,7 +48,7 @@ type examples struct {
 	pages         []storage.Record
 }
 
-// exampleDocument is a document with the id that it has in a golden file.
+// exampleDocument is a document with the ID that it has in a golden file.
 type exampleDocument struct {
 	id        string
 	base      string
@@ -55,9 +58,9 @@ type exampleDocument struct {
 
 // goldenExamples returns the records that are in the golden files.
 func goldenExamples() examples {
-	paid, latest, created := line("paid", "a", 1), exampleKey(2), exampleProcessKey("created")
+	paid, latest, created := exampleLine("paid", "a", 1), exampleKey(2), exampleProcessKey("created")
 	paid.Free, latest.EndsAt, created.Until = false, time.Time{}, time.Time{}
-	asked, made := fact("r", "signature.asked", 0), fact("p", "process.created", 1)
+	asked, made := exampleEntry("r", "signature.asked", 0), exampleEntry("p", "process.created", 1)
 	asked.Seq, made.Seq = 1, 2
 	leased, waiting, parked := goldenJobs()
 	ended := exampleProcess("p")
@@ -66,7 +69,7 @@ func goldenExamples() examples {
 		accounts: []account.Account{exampleAccount("a"), {ID: id("b"), Name: "b", CreatedAt: base, ClosedAt: after(3)}},
 		clients:  goldenClients(),
 		tokens:   goldenTokens(),
-		lines:    []account.Line{line("free", "a", 0), paid},
+		lines:    []account.Line{exampleLine("free", "a", 0), paid},
 		signals:  goldenSignals(),
 		requests: []signing.Request{exampleRequest("r"), {
 			ID: id("plain"), Account: id("a"), CreatedAt: after(1), UpdatedAt: after(2), Expires: after(3), Phase: signing.Ended,
@@ -84,13 +87,13 @@ func goldenExamples() examples {
 		},
 		keys: []delivery.SigningKey{exampleKey(1), latest},
 		attempts: []delivery.Attempt{
-			attempt("s", "e", 1),
+			exampleAttempt("s", "e", 1),
 			{Subscription: id("s"), Event: id("ping"), Type: "webhook.ping", Purpose: delivery.ForPing, At: base, Duration: 1, Status: 200},
 		},
-		dropped:     []delivery.Dropped{givenUp("s", "e", 0)},
+		dropped:     []delivery.Dropped{exampleDropped("s", "e", 0)},
 		processes:   []portal.Process{ended, invited("q", "a", 1)},
 		processKeys: []portal.Key{exampleProcessKey("k"), created},
-		pages:       []storage.Record{remembered("v", 1), {Key: []byte{0, 255}, Expires: base}},
+		pages:       []storage.Record{exampleRecord("v", 1), {Key: []byte{0, 255}, Expires: base}},
 	}
 }
 
@@ -103,7 +106,7 @@ func goldenClients() []account.Client {
 	return []account.Client{two, removed}
 }
 
-// goldenTokens returns a token, and one that does not name the secret that it was got with.
+// goldenTokens returns a token, and one that does not name the secret with which it was issued.
 func goldenTokens() []account.TokenRecord {
 	unnamed := exampleToken("unnamed")
 	unnamed.Secret, unnamed.Scopes = "", nil
@@ -127,29 +130,28 @@ func goldenDocuments() []exampleDocument {
 	}
 }
 
-// withoutLaterFields returns the records as earlier versions stored them, which knew neither the end of a process nor of an
-// account, and parked no jobs.
+// withoutLaterFields returns the records as earlier versions stored them, which stored no end of a process or
+// an account and parked no jobs.
 func (e examples) withoutLaterFields() examples {
 	e.accounts[1].ClosedAt, e.processes[0].EndedAt, e.parked = time.Time{}, time.Time{}, storage.Job{}
 	return e
 }
 
-// goldenJobs returns a job that is leased, one whose lease was given back, and one that is parked.
+// goldenJobs returns a leased job, one whose lease was returned, and a parked one.
 func goldenJobs() (leased storage.Lease, waiting, parked storage.Job) {
-	leased = storage.Lease{Job: unique("k", "leased", "unique"), Token: id("lease"), Until: base.Add(lease)}
-	waiting, parked = work("k", "waiting", 1), work("failing", "parked", 2)
+	leased = storage.Lease{Job: uniqueJob("k", "leased", "unique"), Token: id("lease"), Until: base.Add(lease)}
+	waiting, parked = exampleJob("k", "waiting", 1), exampleJob("failing", "parked", 2)
 	leased.ID, leased.Attempt = id("leased"), 1
 	waiting.ID, waiting.Attempt = id("waiting"), 1
 	parked.ID = id("parked")
-	parked.Failures, parked.LastError, parked.FailedAt, parked.Parked = 3, "the mail server refused the connection", after(2), true
+	parked.Failures, parked.Interruptions, parked.LastError, parked.FailedAt, parked.Parked = 3, 2, "the mail server refused the connection", after(2), true
 	return leased, waiting, parked
 }
 
-// WriteExamples writes records of every kind to an empty backend.
+// WriteExamples writes records of all types to an empty backend.
 //
-// The backend chooses the ids of documents and jobs, and the tokens of leases, by itself. The
-// list returned has each of them, followed by its value in the golden files: it is the arguments
-// of strings.NewReplacer.
+// The backend chooses the IDs of documents and jobs and the tokens of leases. WriteExamples returns each of
+// them followed by its value in the golden files, as the arguments of strings.NewReplacer.
 func WriteExamples(t *testing.T, b Backend) (renamed []string) {
 	t.Helper()
 	e := goldenExamples()
@@ -158,7 +160,7 @@ func WriteExamples(t *testing.T, b Backend) (renamed []string) {
 	}
 	renamed = append(renamed, writeJobs(t, b, e)...)
 	if b.Buckets != nil {
-		drawn(t, b.Buckets, "bucket", slowly, 1000)
+		draw(t, b.Buckets, "bucket", slowRate, 1000)
 	}
 	do(t, b, func(ctx context.Context) error {
 		return errors.Join(
@@ -194,7 +196,7 @@ func each[R any](ctx context.Context, list []R, write func(context.Context, R) e
 	return err
 }
 
-// writeDocument creates a document and returns its id.
+// writeDocument creates a document and returns its ID.
 func writeDocument(t *testing.T, b Backend, d exampleDocument) string {
 	t.Helper()
 	ref, err := b.Documents.Create(t.Context(), strings.NewReader(d.base), 100)
@@ -204,11 +206,11 @@ func writeDocument(t *testing.T, b Backend, d exampleDocument) string {
 	if d.kept {
 		do(t, b, func(ctx context.Context) error { return b.Documents.Keep(ctx, ref.ID) })
 	}
-	appended(t, b, ref, d.revisions...)
+	appendRevisions(t, b, ref, d.revisions...)
 	return ref.ID
 }
 
-// writeJobs enqueues the jobs, claims those that are not parked, and gives the lease of the second one back.
+// writeJobs enqueues the jobs, claims those that are not parked, and returns the lease of the second one.
 func writeJobs(t *testing.T, b Backend, e examples) (renamed []string) {
 	t.Helper()
 	enqueue(t, b, e.leased.Job)
@@ -224,12 +226,11 @@ func writeJobs(t *testing.T, b Backend, e examples) (renamed []string) {
 	return []string{first.ID, e.leased.ID, first.Token, e.leased.Token, second.ID, e.waiting.ID, parked[0].ID, e.parked.ID}
 }
 
-// ReadExamples fails the test unless the backend has the records of [WriteExamples], with the ids
-// and tokens of the golden files. It claims the jobs and draws from the bucket: there is no other
-// way to read these.
+// ReadExamples fails the test unless the backend has the records of [WriteExamples], with the IDs and tokens of
+// the golden files. To read jobs it claims them, and to read the bucket it draws from it.
 func ReadExamples(t *testing.T, b Backend) { readExamples(t, b, goldenExamples()) }
 
-// ReadEarlierExamples is ReadExamples for the golden files of earlier versions, which lack what came later.
+// ReadEarlierExamples is ReadExamples for the golden files of earlier versions.
 func ReadEarlierExamples(t *testing.T, b Backend) {
 	readExamples(t, b, goldenExamples().withoutLaterFields())
 }
@@ -251,7 +252,7 @@ func readExamples(t *testing.T, b Backend, e examples) {
 	is(t, e.entries[1:])(b.EvidenceLog.Entries(ctx, id("p")))
 	is(t, e.subscriptions)(b.Webhooks.Subscriptions(ctx, id("a")))
 	is(t, e.keys)(b.Webhooks.Keys(ctx))
-	is(t, e.attempts)(attempted(ctx, t, b, id("s")), nil)
+	is(t, e.attempts)(attemptsOf(ctx, t, b, id("s")), nil)
 	is(t, withoutBodies(e.dropped))(b.Webhooks.Dropped(ctx, id("s")))
 	is(t, e.processes[0])(b.Processes.ProcessByLink(ctx, e.processes[0].Participants[0].Link.Was))
 	is(t, e.processes[:1])(b.Processes.ListProcesses(ctx, portal.Listing{Account: id("a"), Origin: portal.Web, Status: portal.Declined}, portal.Position{}, 10))
@@ -268,25 +269,25 @@ func readExamples(t *testing.T, b Backend, e examples) {
 	for _, want := range e.certificates {
 		is(t, want)(b.Requests.KeptCertificate(ctx, want.Person))
 	}
-	isKey(t, b, e.processKeys...)
-	areRemembered(t, b, e.pages...)
+	checkProcessKeys(t, b, e.processKeys...)
+	checkRecords(t, b, e.pages...)
 	readDocuments(t, b, e.documents)
 	readJobs(t, b, e.leased, e.waiting)
 	if e.parked.ID != "" {
 		is(t, storage.StoredJob{Job: e.parked})(b.Jobs.Job(ctx, e.parked.ID))
 	}
 	if b.Buckets != nil {
-		if _, full := drawn(t, b.Buckets, "bucket", slowly, 0); full == 0 {
+		if _, full := draw(t, b.Buckets, "bucket", slowRate, 0); full == 0 {
 			t.Error("the bucket is full")
 		}
 	}
 }
 
-// is returns a function that fails the test unless it is called with what is wanted.
+// is returns a function that fails the test unless its arguments are the value wanted and no error.
 func is[T any](t *testing.T, want T) func(got T, err error) {
 	return func(got T, err error) {
 		t.Helper()
-		found(t, got, err, want)
+		checkRead(t, got, err, want)
 	}
 }
 
@@ -298,16 +299,16 @@ func readDocuments(t *testing.T, b Backend, documents []exampleDocument) {
 		for _, r := range d.revisions {
 			content, hashed = content+string(r.Bytes), r.Hashed
 		}
-		blob := opened(t, b, d.id)
-		reads(t, blob, []byte(content))
+		blob := openBlob(t, b, d.id)
+		checkBlob(t, blob, []byte(content))
 		is(t, hashed)(blob.Hashed(), nil)
 	}
 	is(t, 1)(b.Documents.Sweep(t.Context(), time.Now()))
-	opened(t, b, documents[0].id)
-	gone(t, b, documents[1].id)
+	openBlob(t, b, documents[0].id)
+	checkNoDocument(t, b, documents[1].id)
 }
 
-// readJobs claims the job that waits, gives the lease of the other job back, and claims that job.
+// readJobs claims the waiting job, returns the lease of the leased one, and claims that.
 func readJobs(t *testing.T, b Backend, leased storage.Lease, waiting storage.Job) {
 	t.Helper()
 	waiting.Attempt++
@@ -316,6 +317,50 @@ func readJobs(t *testing.T, b Backend, leased storage.Lease, waiting storage.Job
 	do(t, b, func(ctx context.Context) error { return b.Jobs.Retry(ctx, leased, leased.Due) })
 	leased.Attempt++
 	is(t, leased.Job)(claimOne(t, b, leased.Due).Job, nil)
-	enqueue(t, b, leased.Job) // whose Unique is taken
+	enqueue(t, b, leased.Job) // not added: its Unique exists
 	claimNone(t, b, waiting.Due)
+}
+
+// base is a time with all the digits that a backend must store.
+var base = time.Date(2026, time.March, 1, 12, 30, 15, 123456000, time.UTC)
+
+// noDocument is an ID of no document.
+var noDocument = id("no document")
+
+// id returns the UUID that a test calls by a short name.
+func id(name string) string {
+	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(name)).String()
+}
+
+func exampleAccount(name string) account.Account {
+	return account.Account{ID: id(name), Name: "Þór " + name, PaymentMethod: true, Quota: 1 << 40, Admins: []string{"admin@example.is", "þór@example.is"}, Signatures: 1 << 41, Stored: 1 << 42, CreatedAt: base}
+}
+
+func exampleClient(name, of string) account.Client {
+	hash := sha256.Sum256([]byte(name))
+	return account.Client{
+		ID:        "client " + name,
+		AccountID: id(of),
+		Name:      name,
+		Secrets:   []account.Secret{{ID: account.FirstSecret, Hash: hash[:], CreatedAt: base}},
+		Scopes:    []string{account.ScopePortalWrite, account.ScopeSignatures},
+		CreatedAt: base,
+	}
+}
+
+func exampleToken(name string) account.TokenRecord {
+	hash := sha256.Sum256([]byte(name))
+	return account.TokenRecord{
+		Hash:      hash[:],
+		ClientID:  "client c",
+		Secret:    account.FirstSecret,
+		AccountID: id("a"),
+		Scopes:    []string{account.ScopeSignatures},
+		IssuedAt:  base,
+		ExpiresAt: base.Add(time.Hour),
+	}
+}
+
+func exampleSignal(name string) busysignal.Signal {
+	return busysignal.Signal{ID: id(name), Account: id("a"), CreatedAt: base, UsedAt: base}
 }

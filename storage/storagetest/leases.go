@@ -11,43 +11,43 @@ import (
 )
 
 var leases = tests{
-	"a job under lease is claimed again when the lease has run out": func(t *testing.T, open func(*testing.T) Backend) {
+	"a job is claimed again when its lease has expired": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		enqueue(t, b, work("k", "g", 0))
+		enqueue(t, b, exampleJob("k", "g", 0))
 		first := claimOne(t, b, base)
 		claimNone(t, b, first.Until.Add(-time.Microsecond))
 		second := claimOne(t, b, first.Until)
 		if second.ID != first.ID || second.Attempt != 1 || !second.Interrupted || first.Interrupted || second.Token == first.Token {
 			t.Errorf("claimed as %+v, then as %+v", first, second)
 		}
-		lost(t, b, first)
+		checkLost(t, b, first)
 		finish(t, b, second)
 	},
 
-	"a lease that has run out is good until another is taken": func(t *testing.T, open func(*testing.T) Backend) {
+	"an expired lease is valid until the job is claimed again": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		enqueue(t, b, work("k", "g", 0))
-		l := claimOne(t, b, base) // which ran out long ago
+		enqueue(t, b, exampleJob("k", "g", 0))
+		l := claimOne(t, b, base) // expired long ago
 		do(t, b, func(ctx context.Context) error { return b.Jobs.Retry(ctx, l, after(1)) })
 		finish(t, b, claimOne(t, b, after(1)))
 		claimNone(t, b, after(1000))
 	},
 
-	"a finished job is gone": func(t *testing.T, open func(*testing.T) Backend) {
+	"a finished job is deleted": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		enqueue(t, b, work("k", "g", 0))
+		enqueue(t, b, exampleJob("k", "g", 0))
 		l := claimOne(t, b, base)
 		finish(t, b, l)
 		claimNone(t, b, after(1000))
-		lost(t, b, l)
+		checkLost(t, b, l)
 	},
 
 	"a job that is retried is due at the time given": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		enqueue(t, b, work("k", "g", 0))
+		enqueue(t, b, exampleJob("k", "g", 0))
 		first := claimOne(t, b, base)
 		do(t, b, func(ctx context.Context) error { return b.Jobs.Retry(ctx, first, after(3)) })
-		lost(t, b, first)
+		checkLost(t, b, first)
 		claimNone(t, b, after(2))
 		second := claimOne(t, b, after(3))
 		if second.Attempt != 2 || !second.Due.Equal(after(3)) {
@@ -55,24 +55,24 @@ var leases = tests{
 		}
 	},
 
-	"a lease that nobody was given is lost": func(t *testing.T, open func(*testing.T) Backend) {
+	"a lease that was never given is lost": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		enqueue(t, b, work("k", "g", 0), work("k", "h", 0))
+		enqueue(t, b, exampleJob("k", "g", 0), exampleJob("k", "h", 0))
 		l := claim(t, b, base, 1, 1)[0]
 		do(t, b, func(ctx context.Context) error { return b.Jobs.Retry(ctx, l, base) })
 		for _, token := range []string{"", "made up", id("t"), "\x00"} {
 			l.Token = token
-			lost(t, b, l)
+			checkLost(t, b, l)
 		}
-		lost(t, b, storage.Lease{Job: storage.Job{ID: id("none")}, Token: id("t")})
+		checkLost(t, b, storage.Lease{Job: storage.Job{ID: id("none")}, Token: id("t")})
 		if n := len(claim(t, b, base, 10, 10)); n != 2 {
 			t.Errorf("%d jobs are left", n)
 		}
 	},
 
-	"several are finished at once, but for those whose lease was lost": func(t *testing.T, open func(*testing.T) Backend) {
+	"FinishAll finishes the jobs whose leases are held": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		enqueue(t, b, work("k", "g", 0), work("k", "h", 0), work("k", "i", 0))
+		enqueue(t, b, exampleJob("k", "g", 0), exampleJob("k", "h", 0), exampleJob("k", "i", 0))
 		leases := claim(t, b, base, 10, 10)
 		do(t, b, func(ctx context.Context) error { return b.Jobs.Retry(ctx, leases[1], after(3)) })
 		made := storage.Lease{Job: storage.Job{ID: "made up"}, Token: "\x00"}
@@ -84,7 +84,7 @@ var leases = tests{
 			return err
 		})
 		for _, l := range leases {
-			lost(t, b, l)
+			checkLost(t, b, l)
 		}
 		if left := claimOne(t, b, after(1000)); left.ID != leases[1].ID {
 			t.Errorf("left is %+v", left.Job)
@@ -98,48 +98,48 @@ var leases = tests{
 		})
 	},
 
-	"leases are extended, but for those that were lost": func(t *testing.T, open func(*testing.T) Backend) {
+	"Extend extends the leases that are held": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		enqueue(t, b, work("k", "g", 0), work("k", "h", 0), work("k", "i", 0))
+		enqueue(t, b, exampleJob("k", "g", 0), exampleJob("k", "h", 0), exampleJob("k", "i", 0))
 		leases := claim(t, b, base, 10, 10)
 		do(t, b, func(ctx context.Context) error { return b.Jobs.Retry(ctx, leases[1], after(3)) })
 		extended := leases[0].Until.Add(lease)
 		made := storage.Lease{Job: storage.Job{ID: "made up"}, Token: "\x00"}
 		do(t, b, func(ctx context.Context) error {
 			held, err := b.Jobs.Extend(ctx, append(leases[:2:2], made), extended)
-			found(t, held, err, []bool{true, false, false})
+			checkRead(t, held, err, []bool{true, false, false})
 			none, err := b.Jobs.Extend(ctx, nil, extended)
 			if len(none) != 0 {
 				t.Errorf("of none, %v", none)
 			}
 			return err
 		})
-		finish(t, b, claimOne(t, b, after(3))) // the one that was given back
+		finish(t, b, claimOne(t, b, after(3))) // the one that was retried
 		due, err := b.Jobs.NextDue(t.Context(), "k")
-		found(t, due, err, map[string]time.Time{"k": leases[2].Until})
+		checkRead(t, due, err, map[string]time.Time{"k": leases[2].Until})
 		if again := claimOne(t, b, extended.Add(-time.Microsecond)); again.ID != leases[2].ID {
 			t.Errorf("claimed %+v", again.Job)
 		}
 		finish(t, b, leases[0])
 	},
 
-	"a lease that has run out is extended unless another is taken": func(t *testing.T, open func(*testing.T) Backend) {
+	"an expired lease is extended unless the job was claimed again": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		enqueue(t, b, work("k", "g", 0))
+		enqueue(t, b, exampleJob("k", "g", 0))
 		l := claimOne(t, b, base)
 		do(t, b, func(ctx context.Context) error {
 			held, err := b.Jobs.Extend(ctx, []storage.Lease{l}, l.Until.Add(lease))
-			found(t, held, err, []bool{true})
+			checkRead(t, held, err, []bool{true})
 			return err
 		})
 		claimNone(t, b, l.Until)
 		claimOne(t, b, l.Until.Add(lease))
-		lost(t, b, l)
+		checkLost(t, b, l)
 	},
 
-	"all leases end at once": func(t *testing.T, open func(*testing.T) Backend) {
+	"ExpireLeases ends all leases": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		enqueue(t, b, work("k", "g", 0), work("k2", "h", 0))
+		enqueue(t, b, exampleJob("k", "g", 0), exampleJob("k2", "h", 0))
 		l := claimOne(t, b, base)
 		do(t, b, func(ctx context.Context) error {
 			_, err := b.Jobs.Claim(ctx, "k2", base, 1, 1, lease)
@@ -151,13 +151,13 @@ var leases = tests{
 			do(t, b, func(ctx context.Context) error { return b.Jobs.ExpireLeases(ctx, after(seconds)) })
 		}
 		expire(1)
-		heard(t, b)
+		waitEnqueued(t, b)
 		claimNone(t, b, base)
-		expire(2) // which makes none of them longer
+		expire(2) // extends no lease
 		if again := claimOne(t, b, after(1)); again.ID != l.ID || again.Attempt != 1 || !again.Interrupted || !again.Due.Equal(base) {
 			t.Errorf("claimed %+v", again)
 		}
-		lost(t, b, l)
+		checkLost(t, b, l)
 		do(t, b, func(ctx context.Context) error {
 			leases, err := b.Jobs.Claim(ctx, "k2", after(1), 1, 1, lease)
 			if len(leases) != 1 {

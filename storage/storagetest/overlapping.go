@@ -13,11 +13,10 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// Transactions that run at the same time: a backend with one writer has the second wait
-// for the first, others lock what was read. Both are right, so that these tests look at
-// what comes of it.
+// overlapping has tests of concurrent transactions. In a backend with one writer the second transaction waits for
+// the first; other backends lock what was read. Both are correct, so the tests check only the results.
 var overlapping = tests{
-	"what was read by its key stays as it was": func(t *testing.T, open func(*testing.T) Backend) {
+	"a record that was read by its key does not change": func(t *testing.T, open func(*testing.T) Backend) {
 		for name, r := range records(t, open) {
 			t.Run(name, func(t *testing.T) {
 				var was any
@@ -28,7 +27,7 @@ var overlapping = tests{
 					}
 					o.meanwhile(t)
 					got, err := r.read(ctx)
-					found(t, got, err, was)
+					checkRead(t, got, err, was)
 					return err
 				})
 				o.wait(t)
@@ -39,59 +38,58 @@ var overlapping = tests{
 		}
 	},
 
-	"what was not there may be added by another, and the transaction goes on": func(t *testing.T, open func(*testing.T) Backend) {
+	"a missing record may be added by another transaction, and the first goes on": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		// add adds the account that both want and one of its own, and says whether the first
-		// was there already.
-		add := func(ctx context.Context, own string, then func()) (there bool, err error) {
+		// add adds the account that both transactions add, and one of its own. It reports whether the first existed.
+		add := func(ctx context.Context, own string, then func()) (existed bool, err error) {
 			_, err = b.Accounts.Account(ctx, id("wanted"))
 			then()
 			if errors.Is(err, storage.ErrNotFound) {
 				err = b.Accounts.AddAccount(ctx, exampleAccount("wanted"))
-				there = errors.Is(err, storage.ErrExists)
+				existed = errors.Is(err, storage.ErrExists)
 			}
-			if err != nil && !there {
-				return there, err
+			if err != nil && !existed {
+				return existed, err
 			}
-			return there, b.Accounts.AddAccount(ctx, exampleAccount(own))
+			return existed, b.Accounts.AddAccount(ctx, exampleAccount(own))
 		}
-		var there bool
+		var existed bool
 		o := &overlap{b: b, fn: func(ctx context.Context) error {
 			_, err := add(ctx, "second", func() {})
 			return err
 		}}
 		do(t, b, func(ctx context.Context) (err error) {
-			there, err = add(ctx, "first", func() { o.meanwhile(t) })
+			existed, err = add(ctx, "first", func() { o.meanwhile(t) })
 			return err
 		})
 		o.wait(t)
-		t.Logf("the other came first: %v", there)
+		t.Logf("the other transaction was first: %v", existed)
 		for _, name := range []string{"wanted", "first", "second"} {
 			_, err := b.Accounts.Account(t.Context(), id(name))
-			failed(t, err, nil)
+			checkError(t, err, nil)
 		}
 	},
 
-	"what another adds and undoes was never there": func(t *testing.T, open func(*testing.T) Backend) {
+	"what another transaction adds and rolls back does not exist": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		add := func(ctx context.Context) error { return b.Accounts.AddAccount(ctx, exampleAccount("a")) }
 		o := &overlap{b: b, fn: add}
-		refused(t, b, errRefused, func(ctx context.Context) error {
+		rollBack(t, b, func(ctx context.Context) error {
 			if err := add(ctx); err != nil {
 				return err
 			}
 			o.meanwhile(t)
-			return errRefused
+			return nil
 		})
 		o.wait(t)
 		_, err := b.Accounts.Account(t.Context(), id("a"))
-		failed(t, err, nil)
+		checkError(t, err, nil)
 	},
 
-	"two that want what the other has both end well": func(t *testing.T, open func(*testing.T) Backend) {
+	"two transactions that wait for each other both succeed": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		addAccounts(t, b, "a", "b")
-		both := sync.WaitGroup{} // have read their first, or given up waiting for that
+		both := sync.WaitGroup{} // until both have read their first account
 		both.Add(2)
 		raise := func(first, second string) error {
 			var met sync.Once
@@ -120,12 +118,12 @@ var overlapping = tests{
 			want := exampleAccount(name)
 			want.Quota += 2
 			got, err := b.Accounts.Account(t.Context(), want.ID)
-			found(t, got, err, want)
+			checkRead(t, got, err, want)
 		}
 	},
 }
 
-// overlap is a transaction that begins while another runs.
+// overlap is a transaction that begins while another one runs.
 type overlap struct {
 	b    Backend
 	fn   func(ctx context.Context) error
@@ -133,8 +131,8 @@ type overlap struct {
 	done chan error
 }
 
-// meanwhile begins the transaction and gives it a moment to go as far as it can. When the
-// function around it is run again, it has had its moment.
+// meanwhile begins the transaction and waits a moment, in which it goes as far as it can. If the function
+// around it is run again, meanwhile does nothing.
 func (o *overlap) meanwhile(t *testing.T) {
 	o.once.Do(func() {
 		o.done = make(chan error, 1)
@@ -142,7 +140,7 @@ func (o *overlap) meanwhile(t *testing.T) {
 	})
 }
 
-// wait fails the test unless the transaction ends well.
+// wait fails the test unless the transaction succeeds.
 func (o *overlap) wait(t *testing.T) {
 	t.Helper()
 	if err := <-o.done; err != nil {
@@ -150,12 +148,171 @@ func (o *overlap) wait(t *testing.T) {
 	}
 }
 
-// briefly waits for fn, and lets it go on alone when that takes long.
+// briefly waits a moment for fn, which then goes on in the background.
 func briefly(fn func()) {
 	done := make(chan bool)
 	go func() { defer close(done); fn() }()
 	select {
 	case <-done:
 	case <-time.After(100 * time.Millisecond):
+	}
+}
+
+// record is a stored record of a backend, with a function that reads it by its key and one that changes it.
+type record struct {
+	b      Backend
+	read   func(ctx context.Context) (any, error)
+	change func(ctx context.Context) error
+}
+
+// records returns a record of each type that is read by a key, each in a backend of its own.
+func records(t *testing.T, open func(*testing.T) Backend) map[string]record {
+	return map[string]record{
+		"account":           accountRecord(t, open(t)),
+		"client":            clientRecord(t, open(t)),
+		"signal":            signalRecord(t, open(t)),
+		"request":           requestRecord(t, open(t)),
+		"certificate":       certificateRecord(t, open(t)),
+		"user":              userRecord(t, open(t)),
+		"document":          documentRecord(t, open(t)),
+		"subscription":      subscriptionRecord(t, open(t)),
+		"signing keys":      signingKeyRecord(t, open(t)),
+		"process":           processRecord(t, open(t)),
+		"process of a link": processOfALinkRecord(t, open(t)),
+		"process key":       processKeyRecord(t, open(t)),
+		"page record":       pageRecord(t, open(t)),
+	}
+}
+
+func accountRecord(t *testing.T, b Backend) record {
+	a := addAccounts(t, b, "a")[0]
+	a.Quota++
+	return record{b,
+		func(ctx context.Context) (any, error) { return b.Accounts.Account(ctx, a.ID) },
+		func(ctx context.Context) error { return b.Accounts.UpdateAccount(ctx, a) },
+	}
+}
+
+func clientRecord(t *testing.T, b Backend) record {
+	addAccounts(t, b, "a")
+	c := addClients(t, b, "a", "c")[0]
+	c.UsedAt = after(1)
+	return record{b,
+		func(ctx context.Context) (any, error) { return b.Accounts.Client(ctx, c.ID) },
+		func(ctx context.Context) error { return b.Accounts.UpdateClient(ctx, c) },
+	}
+}
+
+func signalRecord(t *testing.T, b Backend) record {
+	s := exampleSignal("s")
+	do(t, b, func(ctx context.Context) error { return b.BusySignals.AddSignal(ctx, s) })
+	s.UsedAt = after(1)
+	return record{b,
+		func(ctx context.Context) (any, error) { return b.BusySignals.Signal(ctx, s.ID) },
+		func(ctx context.Context) error { return b.BusySignals.UpdateSignal(ctx, s) },
+	}
+}
+
+func requestRecord(t *testing.T, b Backend) record {
+	r := exampleRequest("r")
+	addRequests(t, b, r)
+	r.Revision++
+	return record{b,
+		func(ctx context.Context) (any, error) { return b.Requests.Request(ctx, r.ID) },
+		func(ctx context.Context) error { return b.Requests.UpdateRequest(ctx, r) },
+	}
+}
+
+func certificateRecord(t *testing.T, b Backend) record {
+	c := exampleCertificate("jon")
+	keepCertificates(t, b, c)
+	c.Certificate = []byte("another")
+	return record{b,
+		func(ctx context.Context) (any, error) { return b.Requests.KeptCertificate(ctx, c.Person) },
+		func(ctx context.Context) error { return b.Requests.KeepCertificate(ctx, c) },
+	}
+}
+
+func userRecord(t *testing.T, b Backend) record {
+	u := exampleUser("u")
+	addUsers(t, b, u)
+	u.FullName = "changed"
+	return record{b,
+		func(ctx context.Context) (any, error) { return b.Sandbox.User(ctx, u.Account, u.ID) },
+		func(ctx context.Context) error { return b.Sandbox.UpdateUser(ctx, u) },
+	}
+}
+
+func documentRecord(t *testing.T, b Backend) record {
+	ref := create(t, b, []byte("head"))
+	return record{b,
+		func(ctx context.Context) (any, error) {
+			blob, err := b.Documents.Open(ctx, ref.ID)
+			if err != nil {
+				return nil, err
+			}
+			return blob.Size(), blob.Close()
+		},
+		func(ctx context.Context) error {
+			return b.Documents.Append(ctx, ref.ID, storage.Revision{Base: ref.Size, Bytes: []byte(" more")})
+		},
+	}
+}
+
+func subscriptionRecord(t *testing.T, b Backend) record {
+	s := exampleSubscription("s")
+	addSubscriptions(t, b, s)
+	s.Generation++
+	return record{b,
+		func(ctx context.Context) (any, error) { return b.Webhooks.Subscription(ctx, s.ID) },
+		func(ctx context.Context) error { return b.Webhooks.UpdateSubscription(ctx, s) },
+	}
+}
+
+func signingKeyRecord(t *testing.T, b Backend) record {
+	k := exampleKey(1)
+	do(t, b, func(ctx context.Context) error { return b.Webhooks.CreateKey(ctx, k) })
+	k.EndsAt = after(100)
+	return record{b,
+		func(ctx context.Context) (any, error) { return b.Webhooks.Keys(ctx) },
+		func(ctx context.Context) error { return b.Webhooks.UpdateKey(ctx, k) },
+	}
+}
+
+func processRecord(t *testing.T, b Backend) record {
+	p := exampleProcess("p")
+	addProcesses(t, b, p)
+	p.Turns++
+	return record{b,
+		func(ctx context.Context) (any, error) { return b.Processes.Process(ctx, p.ID) },
+		func(ctx context.Context) error { return b.Processes.UpdateProcess(ctx, p) },
+	}
+}
+
+func processOfALinkRecord(t *testing.T, b Backend) record {
+	r := processRecord(t, b)
+	r.read = func(ctx context.Context) (any, error) {
+		return b.Processes.ProcessByLink(ctx, invitation("p 3", 0).Hash)
+	}
+	return r
+}
+
+func processKeyRecord(t *testing.T, b Backend) record {
+	k := exampleProcessKey("k")
+	addProcessKeys(t, b, k)
+	k.Process = id("another")
+	return record{b,
+		func(ctx context.Context) (any, error) { return b.Processes.Key(ctx, k.Client, k.Value) },
+		func(ctx context.Context) error { return b.Processes.UpdateKey(ctx, k) },
+	}
+}
+
+func pageRecord(t *testing.T, b Backend) record {
+	r := exampleRecord("r", 1)
+	putRecords(t, b, r)
+	r.Value = []byte("another")
+	return record{b,
+		func(ctx context.Context) (any, error) { return b.Pages.Record(ctx, r.Key) },
+		func(ctx context.Context) error { return b.Pages.PutRecord(ctx, r) },
 	}
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// exampleProcessKey has something in every field.
+// exampleProcessKey has a value in every field.
 func exampleProcessKey(value string) portal.Key {
 	return portal.Key{Client: "client", Value: value, Fingerprint: "f", CreatedAt: base, Process: id("p"), Until: after(1)}
 }
 
-// aged is a key that was created so many seconds after base.
-func aged(value string, seconds int) portal.Key {
+// processKeyAt is a key that was created so many seconds after base.
+func processKeyAt(value string, seconds int) portal.Key {
 	k := exampleProcessKey(value)
 	k.CreatedAt = after(seconds)
 	return k
@@ -32,31 +32,31 @@ func addProcessKeys(t *testing.T, b Backend, list ...portal.Key) {
 	}
 }
 
-// isKey fails the test unless keys are stored as they are wanted.
-func isKey(t *testing.T, b Backend, list ...portal.Key) {
+// checkProcessKeys fails the test unless keys are stored as they are wanted.
+func checkProcessKeys(t *testing.T, b Backend, list ...portal.Key) {
 	t.Helper()
 	for _, want := range list {
 		got, err := b.Processes.Key(t.Context(), want.Client, want.Value)
-		found(t, got, err, want)
+		checkRead(t, got, err, want)
 	}
 }
 
 var processKeys = tests{
-	"a key is kept whole": func(t *testing.T, open func(*testing.T) Backend) {
+	"a key is stored with all fields": func(t *testing.T, open func(*testing.T) Backend) {
 		b, fresh := open(t), portal.Key{Client: "c", Value: "“漢字”", Fingerprint: "f", CreatedAt: base}
 		addProcessKeys(t, b, exampleProcessKey("k"), fresh)
 		b = b.Reopen(t)
-		isKey(t, b, exampleProcessKey("k"), fresh)
+		checkProcessKeys(t, b, exampleProcessKey("k"), fresh)
 	},
 
-	"a key is its client's alone": func(t *testing.T, open func(*testing.T) Backend) {
+	"clients may have equal keys": func(t *testing.T, open func(*testing.T) Backend) {
 		b, one, other := open(t), exampleProcessKey("k"), exampleProcessKey("k")
 		one.Client, one.Value = "c", "1k"
 		other.Client, other.Process = "c1", id("other")
 		addProcessKeys(t, b, one, other)
-		isKey(t, b, one, other)
+		checkProcessKeys(t, b, one, other)
 		do(t, b, func(ctx context.Context) error { return b.Processes.DeleteKey(ctx, one.Client, one.Value) })
-		isKey(t, b, other)
+		checkProcessKeys(t, b, other)
 	},
 
 	"an unknown key is not found": func(t *testing.T, open func(*testing.T) Backend) {
@@ -65,23 +65,23 @@ var processKeys = tests{
 		for _, unknown := range []string{"", "K", "k0", "\x00", "\xff"} {
 			for _, k := range []portal.Key{{Client: "client", Value: unknown}, {Client: unknown, Value: "k"}} {
 				_, err := b.Processes.Key(t.Context(), k.Client, k.Value)
-				failed(t, err, storage.ErrNotFound)
-				refused(t, b, storage.ErrNotFound, func(ctx context.Context) error { return b.Processes.UpdateKey(ctx, k) })
+				checkError(t, err, storage.ErrNotFound)
+				doFailing(t, b, storage.ErrNotFound, func(ctx context.Context) error { return b.Processes.UpdateKey(ctx, k) })
 				do(t, b, func(ctx context.Context) error { return b.Processes.DeleteKey(ctx, k.Client, k.Value) })
 			}
 		}
-		isKey(t, b, exampleProcessKey("k"))
+		checkProcessKeys(t, b, exampleProcessKey("k"))
 	},
 
-	"a client has it once, and the transaction goes on": func(t *testing.T, open func(*testing.T) Backend) {
+	"a key of a client exists once, and the transaction goes on": func(t *testing.T, open func(*testing.T) Backend) {
 		b, again := open(t), exampleProcessKey("k")
 		again.Fingerprint = "another"
 		addProcessKeys(t, b, exampleProcessKey("k"))
 		do(t, b, func(ctx context.Context) error {
-			failed(t, b.Processes.CreateKey(ctx, again), storage.ErrExists)
+			checkError(t, b.Processes.CreateKey(ctx, again), storage.ErrExists)
 			return b.Processes.CreateKey(ctx, exampleProcessKey("other"))
 		})
-		isKey(t, b, exampleProcessKey("k"), exampleProcessKey("other"))
+		checkProcessKeys(t, b, exampleProcessKey("k"), exampleProcessKey("other"))
 	},
 
 	"a key is replaced and deleted": func(t *testing.T, open func(*testing.T) Backend) {
@@ -89,16 +89,16 @@ var processKeys = tests{
 		addProcessKeys(t, b, k, exampleProcessKey("other"))
 		k.Fingerprint, k.CreatedAt, k.Process, k.Until = "another", after(9), "", time.Time{}
 		do(t, b, func(ctx context.Context) error { return b.Processes.UpdateKey(ctx, k) })
-		isKey(t, b, k, exampleProcessKey("other"))
+		checkProcessKeys(t, b, k, exampleProcessKey("other"))
 		for range 2 {
 			do(t, b, func(ctx context.Context) error { return b.Processes.DeleteKey(ctx, k.Client, k.Value) })
 			_, err := b.Processes.Key(t.Context(), k.Client, k.Value)
-			failed(t, err, storage.ErrNotFound)
+			checkError(t, err, storage.ErrNotFound)
 		}
-		isKey(t, b, exampleProcessKey("other"))
+		checkProcessKeys(t, b, exampleProcessKey("other"))
 	},
 
-	"of several that add it one does": func(t *testing.T, open func(*testing.T) Backend) {
+	"one of several concurrent transactions adds a key": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		var added atomic.Int64
 		var group errgroup.Group
@@ -117,13 +117,13 @@ var processKeys = tests{
 		}
 	},
 
-	"old ones are deleted, the earliest first and so many at a time": func(t *testing.T, open func(*testing.T) Backend) {
+	"old keys are deleted in batches, the earliest first": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		addProcessKeys(t, b, aged("third", 3), aged("first", 1), aged("second", 2))
+		addProcessKeys(t, b, processKeyAt("third", 3), processKeyAt("first", 1), processKeyAt("second", 2))
 		until := func(ctx context.Context, before time.Time, limit int) (int, error) {
 			return b.Processes.DeleteKeys(ctx, before.Add(-time.Microsecond), limit)
 		}
-		sweepBefore(t, b, after(3), until, func() (left []string) {
+		checkDeleteBefore(t, b, after(3), until, func() (left []string) {
 			for _, value := range []string{"first", "second", "third"} {
 				if k, err := b.Processes.Key(t.Context(), "client", value); err == nil {
 					left = append(left, k.Value)

@@ -14,7 +14,7 @@ import (
 )
 
 var reopening = tests{
-	"records are as they were": func(t *testing.T, open func(*testing.T) Backend) {
+	"records are unchanged": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		accounts := addAccounts(t, b, "b", "a")
 		clients := addClients(t, b, "a", "d", "c")
@@ -23,42 +23,42 @@ var reopening = tests{
 
 		b = b.Reopen(t)
 		gotAccounts, err := b.Accounts.Accounts(t.Context())
-		found(t, gotAccounts, err, accounts)
+		checkRead(t, gotAccounts, err, accounts)
 		gotClients, err := b.Accounts.Clients(t.Context(), id("a"))
-		found(t, gotClients, err, clients)
+		checkRead(t, gotClients, err, clients)
 		gotToken, err := b.Accounts.Token(t.Context(), token.Hash)
-		found(t, gotToken, err, token)
+		checkRead(t, gotToken, err, token)
 		gotSignal, err := b.BusySignals.Signal(t.Context(), signal.ID)
-		found(t, gotSignal, err, signal)
+		checkRead(t, gotSignal, err, signal)
 	},
 
-	"new records come after the earlier ones": func(t *testing.T, open func(*testing.T) Backend) {
+	"new records are listed after earlier ones": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		want := addAccounts(t, b, "b", "a")
 		b = b.Reopen(t)
 		want = append(want, addAccounts(t, b, "d", "c")...)
 		got, err := b.Accounts.Accounts(t.Context())
-		found(t, got, err, want)
+		checkRead(t, got, err, want)
 	},
 
-	"documents are as they were and go on growing": func(t *testing.T, open func(*testing.T) Backend) {
+	"documents are unchanged, and revisions can be appended": func(t *testing.T, open func(*testing.T) Backend) {
 		b, p := open(t), content(1, 1<<20+1)
 		ref := create(t, b, p, crypto.SHA256)
-		appended(t, b, ref, storage.Revision{Base: ref.Size, Bytes: []byte("one")})
-		hashed := opened(t, b, ref.ID).Hashed()
+		appendRevisions(t, b, ref, storage.Revision{Base: ref.Size, Bytes: []byte("one")})
+		hashed := openBlob(t, b, ref.ID).Hashed()
 
 		b = b.Reopen(t)
-		if diff := cmp.Diff(hashed, opened(t, b, ref.ID).Hashed()); diff != "" {
+		if diff := cmp.Diff(hashed, openBlob(t, b, ref.ID).Hashed()); diff != "" {
 			t.Errorf("hash states (-before +after):\n%s", diff)
 		}
-		appended(t, b, ref, storage.Revision{Base: ref.Size + 3, Bytes: []byte("two")})
-		holds(t, b, ref.ID, append(p, "onetwo"...))
+		appendRevisions(t, b, ref, storage.Revision{Base: ref.Size + 3, Bytes: []byte("two")})
+		checkDocument(t, b, ref.ID, append(p, "onetwo"...))
 	},
 
-	"a document that was coming in can be swept": func(t *testing.T, open func(*testing.T) Backend) {
+	"a document whose creation was interrupted can be swept": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		var again Backend
-		stop := &moment{then: func() error { again = b.Reopen(t); return nil }}
+		stop := &hookReader{then: func() error { again = b.Reopen(t); return nil }}
 		r := io.MultiReader(bytes.NewReader(content(1, 3<<20)), stop, bytes.NewReader(content(2, 3<<20)))
 		if ref, err := b.Documents.Create(t.Context(), r, 1<<30); err == nil {
 			t.Fatalf("a closed backend stored %s", ref.ID)
@@ -66,6 +66,6 @@ var reopening = tests{
 		if _, err := again.Documents.Sweep(t.Context(), time.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		nothingToSweep(t, again)
+		checkNothingToSweep(t, again)
 	},
 }

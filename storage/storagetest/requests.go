@@ -1,11 +1,15 @@
 package storagetest
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
@@ -13,7 +17,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// exampleRequest has something in every field.
+// exampleRequest has a value in every field.
 func exampleRequest(name string) signing.Request {
 	return signing.Request{
 		ID: id(name), Account: id("a"), CreatedAt: base, UpdatedAt: base.Add(time.Second), Expires: base.Add(time.Minute),
@@ -50,13 +54,14 @@ func addRequests(t *testing.T, b Backend, requests ...signing.Request) {
 	}
 }
 
-// at is a request of an account, created so many seconds after base.
-func at(name, account string, seconds int) signing.Request {
+// requestAt is a request of an account, created so many seconds after base.
+func requestAt(name, account string, seconds int) signing.Request {
 	r := exampleRequest(name)
 	r.Account, r.CreatedAt = id(account), base.Add(time.Duration(seconds)*time.Second)
 	return r
 }
 
+// names returns the IDs of requests.
 func names(requests []signing.Request) []string {
 	var list []string
 	for _, r := range requests {
@@ -66,28 +71,28 @@ func names(requests []signing.Request) []string {
 }
 
 var requests = tests{
-	"a request is kept whole": func(t *testing.T, open func(*testing.T) Backend) {
+	"a request is stored with all fields": func(t *testing.T, open func(*testing.T) Backend) {
 		b, r, own := open(t), exampleRequest("r"), exampleRequest("of its own document")
 		own.Order, own.Draft = "", nil
 		addRequests(t, b, r, own)
 		b = b.Reopen(t)
 		for _, want := range []signing.Request{r, own} {
 			got, err := b.Requests.Request(t.Context(), want.ID)
-			found(t, got, err, want)
+			checkRead(t, got, err, want)
 		}
 		got, err := b.Requests.RequestByKey(t.Context(), r.Key.Client, r.Key.Key)
-		found(t, got, err, r)
+		checkRead(t, got, err, r)
 	},
 
 	"an unknown request is not found": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		for _, unknown := range []string{"", "r", id("r"), "\x00"} {
 			_, err := b.Requests.Request(t.Context(), unknown)
-			failed(t, err, storage.ErrNotFound)
+			checkError(t, err, storage.ErrNotFound)
 			_, err = b.Requests.RequestByKey(t.Context(), unknown, unknown)
-			failed(t, err, storage.ErrNotFound)
+			checkError(t, err, storage.ErrNotFound)
 		}
-		refused(t, b, storage.ErrNotFound, func(ctx context.Context) error { return b.Requests.UpdateRequest(ctx, exampleRequest("r")) })
+		doFailing(t, b, storage.ErrNotFound, func(ctx context.Context) error { return b.Requests.UpdateRequest(ctx, exampleRequest("r")) })
 		do(t, b, func(ctx context.Context) error { return b.Requests.DeleteRequest(ctx, id("r")) })
 	},
 
@@ -96,10 +101,10 @@ var requests = tests{
 		addRequests(t, b, r)
 		same := exampleRequest("another")
 		same.ID = r.ID
-		refused(t, b, storage.ErrExists, func(ctx context.Context) error { return b.Requests.CreateRequest(ctx, same) })
+		doFailing(t, b, storage.ErrExists, func(ctx context.Context) error { return b.Requests.CreateRequest(ctx, same) })
 		key := exampleRequest("another")
 		key.Key = r.Key
-		refused(t, b, storage.ErrExists, func(ctx context.Context) error { return b.Requests.CreateRequest(ctx, key) })
+		doFailing(t, b, storage.ErrExists, func(ctx context.Context) error { return b.Requests.CreateRequest(ctx, key) })
 		client, none, more := exampleRequest("third"), exampleRequest("none"), exampleRequest("none too")
 		client.Key = &signing.IdempotencyKey{Client: "another client", Key: r.Key.Key}
 		none.Key, more.Key = nil, nil
@@ -108,7 +113,7 @@ var requests = tests{
 		addRequests(t, b, key)
 	},
 
-	"a change of an outdated record is refused": func(t *testing.T, open func(*testing.T) Backend) {
+	"an update of an outdated revision is a conflict": func(t *testing.T, open func(*testing.T) Backend) {
 		b, r := open(t), exampleRequest("r")
 		addRequests(t, b, r)
 		change := func(revision int64) func(ctx context.Context) error {
@@ -116,35 +121,35 @@ var requests = tests{
 			changed.Revision, changed.Code = revision, "9999"
 			return func(ctx context.Context) error { return b.Requests.UpdateRequest(ctx, changed) }
 		}
-		refused(t, b, signing.ErrConflict, change(1))
-		refused(t, b, signing.ErrConflict, change(3))
+		doFailing(t, b, signing.ErrConflict, change(1))
+		doFailing(t, b, signing.ErrConflict, change(3))
 		do(t, b, change(2))
-		refused(t, b, signing.ErrConflict, change(2))
+		doFailing(t, b, signing.ErrConflict, change(2))
 	},
 
-	"abandoned are the account's that have not ended, oldest first": func(t *testing.T, open func(*testing.T) Backend) {
+	"abandoned requests are those of the account that have not ended, the oldest first": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		ended := at("ended", "a", 0)
+		ended := requestAt("ended", "a", 0)
 		ended.Phase = signing.Ended
-		addRequests(t, b, at("third", "a", 3), at("first", "a", 1), ended, at("second", "a", 2), at("foreign", "b", 0), at("new", "a", 10))
+		addRequests(t, b, requestAt("third", "a", 3), requestAt("first", "a", 1), ended, requestAt("second", "a", 2), requestAt("foreign", "b", 0), requestAt("new", "a", 10))
 		for limit, want := range map[int][]string{10: {id("first"), id("second"), id("third")}, 2: {id("first"), id("second")}} {
 			got, err := b.Requests.Abandoned(t.Context(), id("a"), base.Add(10*time.Second), limit)
-			found(t, names(got), err, want)
+			checkRead(t, names(got), err, want)
 		}
-		first := at("first", "a", 1)
+		first := requestAt("first", "a", 1)
 		first.Phase, first.Revision = signing.Ended, 2
 		do(t, b, func(ctx context.Context) error { return b.Requests.UpdateRequest(ctx, first) })
 		got, err := b.Requests.Abandoned(t.Context(), id("a"), base.Add(10*time.Second), 10)
-		found(t, names(got), err, []string{id("second"), id("third")})
+		checkRead(t, names(got), err, []string{id("second"), id("third")})
 	},
 
 	"old requests are those of all accounts, ended or not": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		ended := at("ended", "a", 2)
+		ended := requestAt("ended", "a", 2)
 		ended.Phase = signing.Ended
-		addRequests(t, b, at("third", "a", 3), at("first", "b", 1), ended, at("new", "a", 10))
+		addRequests(t, b, requestAt("third", "a", 3), requestAt("first", "b", 1), ended, requestAt("new", "a", 10))
 		got, err := b.Requests.RequestsBefore(t.Context(), base.Add(10*time.Second), 10)
-		found(t, names(got), err, []string{id("first"), id("ended"), id("third")})
+		checkRead(t, names(got), err, []string{id("first"), id("ended"), id("third")})
 		got, err = b.Requests.RequestsBefore(t.Context(), base.Add(10*time.Second), 1)
 		if diff := cmp.Diff([]string{id("first")}, names(got)); err != nil || diff != "" {
 			t.Error(err, diff)
@@ -153,13 +158,13 @@ var requests = tests{
 
 	"unfinished requests are those of all accounts that have not ended": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		ended, failed := at("ended", "a", 0), at("failed", "a", 2)
+		ended, failed := requestAt("ended", "a", 0), requestAt("failed", "a", 2)
 		ended.Phase, failed.Phase = signing.Ended, signing.Failed
-		addRequests(t, b, at("third", "a", 3), at("first", "b", 1), ended, failed, at("new", "a", 10))
+		addRequests(t, b, requestAt("third", "a", 3), requestAt("first", "b", 1), ended, failed, requestAt("new", "a", 10))
 		unfinished := func(limit int, want ...string) {
 			t.Helper()
 			got, err := b.Requests.Unfinished(t.Context(), base.Add(10*time.Second), limit)
-			found(t, names(got), err, want)
+			checkRead(t, names(got), err, want)
 		}
 		unfinished(10, id("first"), id("failed"), id("third"))
 		unfinished(2, id("first"), id("failed"))
@@ -168,5 +173,115 @@ var requests = tests{
 		unfinished(10, id("first"), id("third"))
 		do(t, b, func(ctx context.Context) error { return b.Requests.DeleteRequest(ctx, id("first")) })
 		unfinished(10, id("third"))
+	},
+}
+
+// exampleCertificate is a certificate of a person.
+func exampleCertificate(person string) signing.KeptCertificate {
+	sum := sha256.Sum256([]byte(person))
+	return signing.KeptCertificate{Person: hex.EncodeToString(sum[:]), Certificate: []byte{0x30, 0x82, 0, 255, 'a'}, Expires: base}
+}
+
+func keepCertificates(t *testing.T, b Backend, certificates ...signing.KeptCertificate) {
+	t.Helper()
+	for _, c := range certificates {
+		do(t, b, func(ctx context.Context) error { return b.Requests.KeepCertificate(ctx, c) })
+	}
+}
+
+// certificateAt is a certificate that expires so many seconds after base.
+func certificateAt(person string, seconds int) signing.KeptCertificate {
+	c := exampleCertificate(person)
+	c.Expires = base.Add(time.Duration(seconds) * time.Second)
+	return c
+}
+
+// drop deletes expired certificates, and fails the test unless there were so many.
+func drop(t *testing.T, b Backend, before time.Time, limit, want int) {
+	t.Helper()
+	dropped := -1
+	do(t, b, func(ctx context.Context) (err error) {
+		dropped, err = b.Requests.DropCertificates(ctx, before, limit)
+		return err
+	})
+	if dropped != want {
+		t.Errorf("dropped %d, want %d", dropped, want)
+	}
+}
+
+var certificates = tests{
+	"a certificate is stored with all fields": func(t *testing.T, open func(*testing.T) Backend) {
+		b, c, other := open(t), exampleCertificate("jon"), exampleCertificate("anna")
+		other.Certificate = bytes.Repeat([]byte{0, 0xff}, 4096)
+		keepCertificates(t, b, c, other)
+		b = b.Reopen(t)
+		for _, want := range []signing.KeptCertificate{c, other} {
+			got, err := b.Requests.KeptCertificate(t.Context(), want.Person)
+			checkRead(t, got, err, want)
+		}
+	},
+
+	"the certificate of an unknown person is not found": func(t *testing.T, open func(*testing.T) Backend) {
+		b, c := open(t), exampleCertificate("jon")
+		keepCertificates(t, b, c)
+		for _, unknown := range []string{"", c.Person[1:], c.Person + "0", "\x00", "\xff"} {
+			_, err := b.Requests.KeptCertificate(t.Context(), unknown)
+			checkError(t, err, storage.ErrNotFound)
+		}
+	},
+
+	"a later certificate replaces an earlier one": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		for _, seconds := range []int{10, 20, 0} {
+			c := certificateAt("jon", seconds)
+			c.Certificate = []byte{byte(seconds)}
+			keepCertificates(t, b, c)
+			got, err := b.Requests.KeptCertificate(t.Context(), c.Person)
+			checkRead(t, got, err, c)
+		}
+		drop(t, b, after(1000), 10, 1)
+	},
+
+	"expired certificates are deleted in batches": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		first, second, third, fourth := certificateAt("1", 1), certificateAt("2", 2), certificateAt("3", 3), certificateAt("4", 4)
+		keepCertificates(t, b, third, first, fourth, second, certificateAt("1", 10)) // the first was renewed
+		drop(t, b, after(4), 0, 0)
+		drop(t, b, after(4), -1, 0)
+		for _, want := range []int{1, 1, 0} {
+			drop(t, b, after(4), 1, want)
+		}
+		for c, want := range map[string]error{first.Person: nil, second.Person: storage.ErrNotFound, third.Person: storage.ErrNotFound, fourth.Person: nil} {
+			_, err := b.Requests.KeptCertificate(t.Context(), c)
+			checkError(t, err, want)
+		}
+		drop(t, b, after(4).Add(time.Microsecond), 10, 1)
+		drop(t, b, after(100), 10, 1)
+	},
+
+	"of concurrent writes one is stored completely": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		const writers, rounds = 8, 10
+		var group errgroup.Group
+		for i := range writers {
+			c := certificateAt("jon", i)
+			c.Certificate = bytes.Repeat([]byte{byte(i)}, 100)
+			group.Go(func() error {
+				return repeat(rounds, func() error {
+					return b.InTx(t.Context(), func(ctx context.Context) error { return b.Requests.KeepCertificate(ctx, c) })
+				})
+			})
+		}
+		if err := group.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		got, err := b.Requests.KeptCertificate(t.Context(), exampleCertificate("jon").Person)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := certificateAt("jon", int(got.Certificate[0]))
+		want.Certificate = bytes.Repeat(got.Certificate[:1], 100)
+		checkRead(t, got, err, want)
+		drop(t, b, after(100), 10, 1)
 	},
 }

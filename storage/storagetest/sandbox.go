@@ -9,8 +9,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// exampleUser has something in every field. The name is the kennitala and the
-// phone, too.
+// exampleUser has a value in every field. Its name is also its kennitala and phone.
 func exampleUser(name string) sandbox.User {
 	return sandbox.User{
 		ID: id(name), Account: id("a"), FullName: "Þóra " + name, Kennitala: name, Phone: name,
@@ -27,17 +26,17 @@ func addUsers(t *testing.T, b Backend, users ...sandbox.User) {
 }
 
 var sandboxUsers = tests{
-	"a user is kept whole, and found in three ways": func(t *testing.T, open func(*testing.T) Backend) {
+	"a user is stored with all fields, and found by ID, kennitala and phone": func(t *testing.T, open func(*testing.T) Backend) {
 		b, u := open(t), exampleUser("u")
 		u.Kennitala, u.Phone = "120389-456", "+354 555 0101"
 		addUsers(t, b, u)
 		b = b.Reopen(t)
 		got, err := b.Sandbox.User(t.Context(), u.Account, u.ID)
-		found(t, got, err, u)
+		checkRead(t, got, err, u)
 		got, err = b.Sandbox.UserByKennitala(t.Context(), u.Account, "120389456")
-		found(t, got, err, u)
+		checkRead(t, got, err, u)
 		got, err = b.Sandbox.UserByPhone(t.Context(), u.Account, "+354 555 0101")
-		found(t, got, err, u)
+		checkRead(t, got, err, u)
 	},
 
 	"another account's user is not found": func(t *testing.T, open func(*testing.T) Backend) {
@@ -45,42 +44,42 @@ var sandboxUsers = tests{
 		addUsers(t, b, u)
 		for _, account := range []string{id("b"), ""} {
 			_, err := b.Sandbox.User(t.Context(), account, u.ID)
-			failed(t, err, storage.ErrNotFound)
+			checkError(t, err, storage.ErrNotFound)
 			_, err = b.Sandbox.UserByKennitala(t.Context(), account, u.Kennitala)
-			failed(t, err, storage.ErrNotFound)
+			checkError(t, err, storage.ErrNotFound)
 			_, err = b.Sandbox.UserByPhone(t.Context(), account, u.Phone)
-			failed(t, err, storage.ErrNotFound)
+			checkError(t, err, storage.ErrNotFound)
 		}
-		refused(t, b, storage.ErrNotFound, func(ctx context.Context) error { return b.Sandbox.UpdateUser(ctx, exampleUser("x")) })
+		doFailing(t, b, storage.ErrNotFound, func(ctx context.Context) error { return b.Sandbox.UpdateUser(ctx, exampleUser("x")) })
 	},
 
 	"kennitala and phone are unique within the account": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		addUsers(t, b, exampleUser("1234567890"), exampleUser("other"))
 		kennitala, phone, elsewhere := exampleUser("x"), exampleUser("x"), exampleUser("1234567890")
-		kennitala.Kennitala = "123456-7890" // hyphens aside the same
+		kennitala.Kennitala = "123456-7890" // the same but for the hyphen
 		phone.Phone = "1234567890"
 		elsewhere.ID, elsewhere.Account = id("elsewhere"), id("b")
 		for _, u := range []sandbox.User{kennitala, phone} {
-			refused(t, b, storage.ErrExists, func(ctx context.Context) error { return b.Sandbox.CreateUser(ctx, u) })
+			doFailing(t, b, storage.ErrExists, func(ctx context.Context) error { return b.Sandbox.CreateUser(ctx, u) })
 			u.ID = id("other")
-			refused(t, b, storage.ErrExists, func(ctx context.Context) error { return b.Sandbox.UpdateUser(ctx, u) })
+			doFailing(t, b, storage.ErrExists, func(ctx context.Context) error { return b.Sandbox.UpdateUser(ctx, u) })
 		}
 		addUsers(t, b, elsewhere)
 	},
 
-	"a changed user is found by what it has now": func(t *testing.T, open func(*testing.T) Backend) {
+	"a changed user is found by its new kennitala and phone": func(t *testing.T, open func(*testing.T) Backend) {
 		b, u := open(t), exampleUser("u")
 		addUsers(t, b, u)
 		u.Kennitala, u.Phone = "new", "new"
 		do(t, b, func(ctx context.Context) error { return b.Sandbox.UpdateUser(ctx, u) })
 		_, err := b.Sandbox.UserByKennitala(t.Context(), u.Account, "u")
-		failed(t, err, storage.ErrNotFound)
+		checkError(t, err, storage.ErrNotFound)
 		got, err := b.Sandbox.UserByPhone(t.Context(), u.Account, "new")
-		found(t, got, err, u)
+		checkRead(t, got, err, u)
 		addUsers(t, b, exampleUser("x"))
 		again := exampleUser("y")
-		again.Kennitala, again.Phone = "u", "u" // free again
+		again.Kennitala, again.Phone = "u", "u" // no longer used
 		addUsers(t, b, again)
 	},
 
@@ -89,32 +88,32 @@ var sandboxUsers = tests{
 		want := []sandbox.User{exampleUser("c"), exampleUser("a"), exampleUser("b")}
 		addUsers(t, b, want...)
 		got, err := b.Sandbox.Users(t.Context(), id("a"))
-		found(t, got, err, want)
+		checkRead(t, got, err, want)
 		got, err = b.Sandbox.Users(t.Context(), id("b"))
-		found(t, len(got), err, 0)
+		checkRead(t, len(got), err, 0)
 	},
 
-	"the authority is stored once": func(t *testing.T, open func(*testing.T) Backend) {
+	"the test CA is stored once": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		_, err := b.Sandbox.Authority(t.Context())
-		failed(t, err, storage.ErrNotFound)
-		failed(t, b.Sandbox.SaveAuthority(t.Context(), []byte("a")), storage.ErrNoTx)
+		checkError(t, err, storage.ErrNotFound)
+		checkError(t, b.Sandbox.SaveAuthority(t.Context(), []byte("a")), storage.ErrNoTx)
 		do(t, b, func(ctx context.Context) error { return b.Sandbox.SaveAuthority(ctx, []byte{0, 255}) })
-		refused(t, b, storage.ErrExists, func(ctx context.Context) error { return b.Sandbox.SaveAuthority(ctx, []byte("b")) })
+		doFailing(t, b, storage.ErrExists, func(ctx context.Context) error { return b.Sandbox.SaveAuthority(ctx, []byte("b")) })
 		b = b.Reopen(t)
 		got, err := b.Sandbox.Authority(t.Context())
-		found(t, got, err, []byte{0, 255})
+		checkRead(t, got, err, []byte{0, 255})
 	},
 
-	"the authority is replaced": func(t *testing.T, open func(*testing.T) Backend) {
+	"the test CA is replaced": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		replace := func(ctx context.Context) error { return b.Sandbox.UpdateAuthority(ctx, []byte{1}) }
-		failed(t, replace(t.Context()), storage.ErrNoTx)
-		refused(t, b, storage.ErrNotFound, replace)
+		checkError(t, replace(t.Context()), storage.ErrNoTx)
+		doFailing(t, b, storage.ErrNotFound, replace)
 		do(t, b, func(ctx context.Context) error { return b.Sandbox.SaveAuthority(ctx, []byte{0}) })
 		do(t, b, replace)
 		b = b.Reopen(t)
 		got, err := b.Sandbox.Authority(t.Context())
-		found(t, got, err, []byte{1})
+		checkRead(t, got, err, []byte{1})
 	},
 }

@@ -1,5 +1,4 @@
-// Package storagetest is the suite that every storage backend passes. The
-// author of a backend runs it from a test of his own:
+// Package storagetest is the test suite that every storage backend passes. A test of the backend runs it:
 //
 //	func TestBackend(t *testing.T) {
 //		storagetest.Run(t, func(t *testing.T) storagetest.Backend {
@@ -23,8 +22,8 @@
 //		})
 //	}
 //
-// Times in the records are whole microseconds in UTC, which is what a backend
-// has to keep of them. The suite is worth running with -race.
+// Times in the records are whole microseconds in UTC, the precision that a backend must store. Run the suite
+// with -race.
 package storagetest
 
 import (
@@ -34,6 +33,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
@@ -44,7 +44,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// Backend is a backend under test, with nothing stored in it yet.
+// Backend is an empty backend under test.
 type Backend struct {
 	storage.Transactor
 	Documents   storage.Documents
@@ -58,16 +58,14 @@ type Backend struct {
 	Processes   portal.Store
 	Pages       storage.Records
 	Buckets     storage.Buckets // nil: the backend is for one process
-	// Bytes is how much room the documents take now, with all that is kept beside their
-	// own bytes.
+	// Bytes returns the storage that documents take, in bytes, with all that is stored beside their content.
 	Bytes func(t testing.TB) int64
-	// Reopen closes the backend, while it may be in use, and opens it again over
-	// what it has stored.
+	// Reopen closes the backend, which may be in use, and opens it again with what it has stored.
 	Reopen func(t *testing.T) Backend
 }
 
-// Run runs the suite, or the topics of it that are named, for who wraps some of the stores
-// of a backend that passes all. Each test opens a backend of its own, some of them two.
+// Run runs the suite, or only the named topics of it, for an author who wraps some stores of a backend that
+// passes all. Each test opens one or two backends.
 func Run(t *testing.T, open func(t *testing.T) Backend, names ...string) {
 	topics := []struct {
 		name  string
@@ -112,27 +110,27 @@ func Run(t *testing.T, open func(t *testing.T) Backend, names ...string) {
 		{"Reopen", reopening},
 		{"Concurrency", concurrency},
 	}
-	left := slices.Clone(names)
+	unknown := slices.Clone(names)
 	for _, topic := range topics {
 		if len(names) > 0 && !slices.Contains(names, topic.name) {
 			continue
 		}
-		left = slices.DeleteFunc(left, func(name string) bool { return name == topic.name })
+		unknown = slices.DeleteFunc(unknown, func(name string) bool { return name == topic.name })
 		t.Run(topic.name, func(t *testing.T) {
 			for name, test := range topic.tests {
 				t.Run(name, func(t *testing.T) { test(t, open) })
 			}
 		})
 	}
-	if len(left) > 0 {
-		t.Errorf("the suite has no topics %q", left)
+	if len(unknown) > 0 {
+		t.Errorf("the suite has no topics %q", unknown)
 	}
 }
 
-// tests are the tests of one topic by their name.
+// tests are the tests of one topic by their names.
 type tests = map[string]func(t *testing.T, open func(t *testing.T) Backend)
 
-// do runs fn in a transaction that is to succeed.
+// do runs fn in a transaction that must succeed.
 func do(t *testing.T, b Backend, fn func(ctx context.Context) error) {
 	t.Helper()
 	if err := b.InTx(t.Context(), fn); err != nil {
@@ -140,27 +138,50 @@ func do(t *testing.T, b Backend, fn func(ctx context.Context) error) {
 	}
 }
 
-// refused runs fn in a transaction that is to fail with the error given.
-func refused(t *testing.T, b Backend, want error, fn func(ctx context.Context) error) {
+// doFailing runs fn in a transaction that must fail with the error want.
+func doFailing(t *testing.T, b Backend, want error, fn func(ctx context.Context) error) {
 	t.Helper()
 	if err := b.InTx(t.Context(), fn); !errors.Is(err, want) {
 		t.Fatalf("InTx answered %v, want %v", err, want)
 	}
 }
 
-// found fails the test unless the read went well and gave what was wanted.
-func found[T any](t *testing.T, got T, err error, want T) {
+// rollBack runs fn, which must succeed, in a transaction that is then rolled back.
+func rollBack(t *testing.T, b Backend, fn func(ctx context.Context) error) {
+	t.Helper()
+	doFailing(t, b, errRefused, func(ctx context.Context) error {
+		if err := fn(ctx); err != nil {
+			return err
+		}
+		return errRefused
+	})
+}
+
+// concurrently calls fn in n goroutines, and fails the test after an error.
+func concurrently(t *testing.T, n int, fn func(i int) error) {
+	t.Helper()
+	var group errgroup.Group
+	for i := range n {
+		group.Go(func() error { return fn(i) })
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkRead fails the test unless a read succeeded and returned want.
+func checkRead[T any](t *testing.T, got T, err error, want T) {
 	t.Helper()
 	if err != nil {
 		t.Fatalf("reading: %v", err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("stored is something else (-want +got):\n%s", diff)
+		t.Errorf("the backend returned (-want +got):\n%s", diff)
 	}
 }
 
-// failed fails the test unless the error is the one wanted.
-func failed(t *testing.T, err, want error) {
+// checkError fails the test unless err is the one wanted.
+func checkError(t *testing.T, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
 		t.Errorf("the error is %v, want %v", err, want)

@@ -21,7 +21,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// content is all that a store has, without what a copy has anew.
+// content is everything in a store, without the IDs that a copy assigns.
 type content struct {
 	Authority    []byte
 	Accounts     []account.Account
@@ -38,7 +38,7 @@ type content struct {
 	Portal       processes
 }
 
-// webhooks are what a store has of them.
+// webhooks are the webhook records of a store.
 type webhooks struct {
 	Keys          []delivery.SigningKey
 	Subscriptions []delivery.Subscription
@@ -46,7 +46,7 @@ type webhooks struct {
 	Dropped       []delivery.Dropped
 }
 
-// processes are what a store has of them, with the documents of those that no request refers to.
+// processes are the portal's records of a store, with the documents of processes that no request refers to.
 type processes struct {
 	Processes []portal.Process
 	Documents []document
@@ -54,13 +54,14 @@ type processes struct {
 	Lines     []account.Line
 }
 
-// document is what one that is not gone holds, and by what it was hashed.
+// document is the content of a document, and the hashes of which it has states.
 type document struct {
 	Size   int64
 	Sum    [sha256.Size]byte
 	Hashed []crypto.Hash
 }
 
+// contentOf reads everything in a store.
 func contentOf(t *testing.T, s transfer.Source) (c content) {
 	t.Helper()
 	ctx := t.Context()
@@ -81,21 +82,21 @@ func contentOf(t *testing.T, s transfer.Source) (c content) {
 		must(err)
 		c.Clients, c.Users = append(c.Clients, clients...), append(c.Users, users...)
 	}
-	// These have no order but that of a time, if any.
+	// Records with the same time, or of lists without an order, are sorted.
 	c.Tokens = slices.SortedFunc(slices.Values(listed(t, s.AllTokens(ctx))), func(a, b account.TokenRecord) int { return bytes.Compare(a.Hash, b.Hash) })
 	c.Signals = slices.SortedFunc(slices.Values(listed(t, s.AllSignals(ctx))), func(a, b busysignal.Signal) int { return strings.Compare(a.ID, b.ID) })
 	c.Certificates = slices.SortedFunc(slices.Values(listed(t, s.AllCertificates(ctx))), func(a, b signing.KeptCertificate) int { return strings.Compare(a.Person, b.Person) })
 	ordered := map[string]string{}
 	for _, r := range listed(t, s.AllRequests(ctx)) {
-		if with, there := ordered[r.Document]; there {
-			r.Document = with
+		if reference, ok := ordered[r.Document]; ok {
+			r.Document = reference
 			c.Requests = append(c.Requests, r)
 			continue
 		}
-		of := r.Document
+		id := r.Document
 		c.Documents = append(c.Documents, documentOf(t, s, &r.Document))
-		if r.Order != "" && r.Document != of {
-			ordered[of] = "copied with " + r.ID
+		if r.Order != "" && r.Document != id {
+			ordered[id] = "copied with " + r.ID
 		}
 		if r.Stamp != nil && r.Stamp.Image != "" {
 			c.Documents = append(c.Documents, documentOf(t, s, &r.Stamp.Image))
@@ -116,12 +117,13 @@ func contentOf(t *testing.T, s transfer.Source) (c content) {
 	return c
 }
 
-// processesOf reads the processes. Those whose documents are also of requests are to say so.
+// processesOf reads the processes. It replaces the reference to a document that a request shares by the name of
+// that request.
 func processesOf(t *testing.T, s transfer.Source, ordered map[string]string) (c processes) {
 	t.Helper()
 	for _, p := range listed(t, s.AllProcesses(t.Context())) {
-		if with, there := ordered[p.Document]; there {
-			p.Document = with
+		if reference, ok := ordered[p.Document]; ok {
+			p.Document = reference
 		} else {
 			c.Documents = append(c.Documents, documentOf(t, s, &p.Document))
 		}
@@ -139,7 +141,6 @@ func webhooksOf(t *testing.T, s transfer.Source) (w webhooks) {
 		t.Fatal(err)
 	}
 	w.Subscriptions = listed(t, s.AllSubscriptions(t.Context()))
-	// Events have no order but that of their time.
 	w.Attempts = listed(t, s.AllAttempts(t.Context()))
 	w.Dropped = listed(t, s.AllDropped(t.Context()))
 	return w
@@ -156,7 +157,8 @@ func listed[T any](t *testing.T, list iter.Seq2[T, error]) (all []T) {
 	return all
 }
 
-// documentOf reads a document, and has the reference to one that is not gone say only that.
+// documentOf reads a document, and replaces the reference to it, whose value differs between copies, unless the
+// document is missing.
 func documentOf(t *testing.T, s transfer.Source, id *string) (d document) {
 	t.Helper()
 	blob, err := s.Documents().Open(t.Context(), *id)
@@ -179,7 +181,7 @@ func documentOf(t *testing.T, s transfer.Source, id *string) (d document) {
 	return d
 }
 
-// count is the progress that ends with this.
+// count returns the progress at the end of a copy of this content.
 func (c content) count() (p transfer.Progress) {
 	p = transfer.Progress{
 		Accounts: len(c.Accounts), Clients: len(c.Clients), Users: len(c.Users), Tokens: len(c.Tokens),

@@ -15,6 +15,8 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
@@ -27,10 +29,10 @@ var (
 	farFuture = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// fill stores more of everything than is copied at once, with each member set in one.
+// fill stores more records of each type than one batch has. One record of each type has a value in every field.
 func fill(t *testing.T, s transfer.Target) {
 	t.Helper()
-	documents := create(t, s, 6, 300_000) // of five requests, and the image of a stamp
+	documents := create(t, s, 6, 300_000) // the documents of five requests, and the image of a stamp
 	contracts := create(t, s, 130, 10)
 	err := s.InTx(t.Context(), func(ctx context.Context) error {
 		errs := []error{s.Sandbox().SaveAuthority(ctx, []byte("authority"))}
@@ -83,8 +85,8 @@ func addAccount(ctx context.Context, s transfer.Target, id string) error {
 	return errors.Join(errs...)
 }
 
-// addOne adds a token, a signal, a request that has ended and whose document is gone, a
-// certificate, a job and an entry.
+// addOne adds a token, a busy signal, a request that has ended and whose document is missing, a certificate, a
+// job and an entry of the evidence log.
 func addOne(ctx context.Context, s transfer.Target, i int) error {
 	id, at, user := fmt.Sprintf("%03d", (i*7)%300), start.Add(time.Duration(i/50)*time.Second), "user"
 	return errors.Join(
@@ -97,7 +99,7 @@ func addOne(ctx context.Context, s transfer.Target, i int) error {
 	)
 }
 
-// addWebhook adds a subscription, a key, an event, an attempt and an event that was given up.
+// addWebhook adds a subscription, a signing key, an attempt and a dropped event.
 func addWebhook(ctx context.Context, s transfer.Target, i int) error {
 	id, at := fmt.Sprintf("%03d", (i*7)%300), start.Add(time.Duration(i/50)*time.Second)
 	return errors.Join(
@@ -115,12 +117,12 @@ func addWebhook(ctx context.Context, s transfer.Target, i int) error {
 	)
 }
 
-// stamps are those of the live requests: none, the standard one, and an image.
+// stamps returns the stamps of the live requests: none, the standard one, and an image.
 func stamps(image string) []*signing.Stamp {
 	return []*signing.Stamp{3: {Page: 1, Rect: [4]float64{1, 2, 118, 57}}, 4: {Page: 2, Rect: [4]float64{1, 2, 3.5, 4}, Image: image}}
 }
 
-// addLive adds a request that is not at its end, with a document that has a revision.
+// addLive adds a request that has not ended, with a document that has a revision.
 func addLive(ctx context.Context, s transfer.Target, i int, ref storage.Ref, stamp *signing.Stamp) error {
 	at := start.Add(time.Duration(i) * 2 * time.Second)
 	return errors.Join(
@@ -134,4 +136,58 @@ func addLive(ctx context.Context, s transfer.Target, i int, ref storage.Ref, sta
 			Key: &signing.IdempotencyKey{Client: "c", Key: fmt.Sprint(i), Fingerprint: "f"}, PolledAt: at,
 			Lease: signing.Lease{Process: "p", Token: "t", Until: at}, Revision: 7,
 		}))
+}
+
+// addProcess adds a process with a document that has a revision, an idempotency key and an entry of the ledger.
+func addProcess(ctx context.Context, s transfer.Target, i int, ref storage.Ref) error {
+	id, at := fmt.Sprintf("%03d", (i*7)%130), start.Add(time.Duration(i/50)*time.Second)
+	person := &portal.Person{Name: "Jón", Kennitala: "0101302399", At: at}
+	return errors.Join(
+		s.Documents().Keep(ctx, ref.ID),
+		s.Documents().Append(ctx, ref.ID, storage.Revision{Base: ref.Size, Bytes: []byte("a revision")}),
+		s.Processes().CreateProcess(ctx, portal.Process{
+			ID: id, Account: fmt.Sprint("account-", i%3), Origin: portal.Web, CreatedAt: at, FileName: "Samningur.pdf", Document: ref.ID,
+			Participants: []portal.Participant{
+				{
+					Participant: process.Participant{
+						ID: id + "-1", Role: portal.Signer, Kennitala: "0101302399",
+						Link: portal.Link{InvitedAt: at, Was: []byte{8, byte(i)}}, Person: person,
+						Signature: &portal.Signature{Name: "JÓN", Kennitala: "0101302399", Value: []byte{5, byte(i)}, At: at},
+					},
+					Name: "Jón", Email: "jon@example.is", Phone: "5550001", Stamp: &signing.Stamp{Page: 1, Rect: [4]float64{1, 2, 118, 57}},
+				},
+				{
+					Participant: process.Participant{
+						ID: id + "-2", Role: portal.Signer,
+						Link:    portal.Link{InvitedAt: at},
+						Decline: &portal.Decline{Reason: "nei", Kennitala: "0101302399", At: at},
+					},
+					Name: "Anna",
+				},
+				{
+					Participant: process.Participant{
+						ID: id + "-3", Role: portal.Viewer,
+						Link: portal.Link{InvitedAt: at, Hash: []byte{6, byte(i)}, Token: []byte{7, byte(i)}},
+					},
+					Name: "Páll",
+				},
+			},
+			Turn: &portal.Turn{Number: 2, Participant: id + "-2", Request: "order-1", Since: at}, Turns: 2,
+		}),
+		s.Processes().CreateKey(ctx, portal.Key{Client: "c", Value: id, Fingerprint: "f", CreatedAt: at, Process: id, Until: at}),
+		s.Accounts().AddLine(ctx, account.Line{ID: id, Account: fmt.Sprint("account-", i%3), API: account.PortalAPI, At: at, Free: i%2 == 0}),
+	)
+}
+
+// addOrders adds requests that sign the document of a process: one has ended, and one is signed. The process of
+// the third is missing.
+func addOrders(ctx context.Context, s transfer.Target, ref storage.Ref) (err error) {
+	const gone = "6e1f5c9e-6c2f-4a0e-9a65-0f6d2a3c8b11"
+	for i, r := range []signing.Request{{Phase: signing.Ended, Document: ref.ID}, {Phase: signing.Signed, Document: ref.ID}, {Phase: signing.Ended, Document: gone}} {
+		at := start.Add(time.Duration(i) * time.Minute)
+		r.ID, r.Order, r.Draft = fmt.Sprint("order-", i), fmt.Sprint("p/1/", i+1), []byte{8, byte(i)}
+		r.Account, r.CreatedAt, r.UpdatedAt, r.Expires = "account-1", at, at, at
+		err = errors.Join(err, s.Requests().CreateRequest(ctx, r))
+	}
+	return err
 }

@@ -1,16 +1,14 @@
-// Package transfer copies all that a deployment has stored to another backend.
+// Package transfer copies everything that a deployment has stored to another backend.
 //
 //	err := transfer.Copy(ctx, boltDB, postgresDB, func(p transfer.Progress) { ... })
 //
-// Nobody else may use either of the two meanwhile. Records stay as they are, with their
-// IDs and in the order of their creation; sealed values stay sealed, so the master key
-// file goes along. New are the IDs of documents, which only the requests and processes know that
-// refer to them, and those of jobs; jobs that were being done are to be done again. What the signing
-// page remembers of its visitors is not copied: whoever was logged in logs in again. Links that were
-// opened lead there, as before.
+// No server may use either backend meanwhile. Records are copied unchanged, with their IDs and in the order of their
+// creation. Sealed values stay sealed, so the target needs the same master key file. Documents get new IDs, to which the
+// copied requests and processes refer, and so do jobs. Jobs that were leased are run again. Records of the signing page,
+// such as sessions, are not copied: people who were logged in log in again. Links that were opened still work.
 //
-// Accounts come last, in one transaction. So a copy that broke off has none, and cannot be
-// taken for a whole one: Copy refuses to go on with it, and it is to be removed.
+// Copy copies accounts last, in one transaction. So an interrupted copy has no account and cannot be mistaken for a complete
+// one. Copy does not continue it; the operator deletes it.
 package transfer
 
 import (
@@ -28,13 +26,12 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// ErrNotEmpty: there is something in the target already, perhaps of a copy that broke off.
+// ErrNotEmpty is returned if the target has records, perhaps of an interrupted copy.
 var ErrNotEmpty = errors.New("transfer: the target is not empty")
 
-// Source is a backend to copy from. *bolt.DB and *postgres.DB are ones.
+// Source is a backend to copy from. *bolt.DB and *postgres.DB implement it.
 //
-// The lists may be long, and end with an error, if there is one. Records that their store
-// lists in the order of creation are in that order.
+// The lists may be long, and an error ends them. Records that their store lists in the order of creation are in that order.
 type Source interface {
 	Accounts() account.Store
 	Sandbox() sandbox.Store
@@ -55,7 +52,7 @@ type Source interface {
 	AllLines(ctx context.Context) iter.Seq2[account.Line, error]
 }
 
-// Target is a backend to copy to, of which Copy also sees whether it is empty.
+// Target is a backend to copy to. As it is also a Source, Copy can check that it is empty.
 type Target interface {
 	Source
 	storage.Transactor
@@ -65,34 +62,34 @@ type Target interface {
 	Processes() portal.Store
 }
 
-// Progress is how many of each were copied so far.
+// Progress is how many records of each type have been copied.
 type Progress struct {
 	Accounts, Clients, Tokens, Signals, Users, Requests, Documents, Certificates, Jobs, Entries int
 	// Subscriptions, SigningKeys, Attempts and Dropped are those of webhooks.
 	Subscriptions, SigningKeys, Attempts, Dropped int
-	// Processes are those that people sign in, ProcessKeys the idempotency keys that they were
-	// created with, and Lines those of the ledger.
+	// Processes are signing processes, ProcessKeys the idempotency keys with which they were created, and Lines the
+	// entries of the ledger.
 	Processes, ProcessKeys, Lines int
-	// Bytes are those of the documents.
+	// Bytes is the size of the copied documents.
 	Bytes int64
 }
 
-// Copy copies everything to a target that is empty, else [ErrNotEmpty]. It tells progress,
-// unless that is nil, after every few records and at the end. The target is durable when
-// Copy has returned nil; after an error it is no use.
+// Copy copies everything to a target that is empty; otherwise it returns [ErrNotEmpty]. It calls progress,
+// unless that is nil, after every few records and at the end. When Copy has returned nil, the target is
+// durable. After an error the target must not be used.
 func Copy(ctx context.Context, from Source, to Target, progress func(Progress)) error {
-	if err := empty(ctx, to); err != nil {
+	if err := checkEmpty(ctx, to); err != nil {
 		return err
 	}
 	if progress == nil {
 		progress = func(Progress) {}
 	}
-	c := &transfer{from: from, to: to, told: progress, shared: map[string]string{}}
+	c := &transfer{from: from, to: to, progress: progress, shared: map[string]string{}}
 	steps := []struct {
 		what string
 		copy func(context.Context) error
 	}{
-		{"the authority", c.authority}, // first, so that what follows is never taken for nothing
+		{"the authority", c.authority}, // first, so that the target of an interrupted copy is not empty
 		{"busy signals", c.signals},
 		{"requests", c.requests},
 		{"processes", c.processes},
@@ -106,7 +103,7 @@ func Copy(ctx context.Context, from Source, to Target, progress func(Progress)) 
 		{"attempts at webhooks", c.attempts},
 		{"dropped webhook events", c.dropped},
 		{"tokens", c.tokens},
-		{"clients and users", c.belongings},
+		{"clients and users", c.clientsAndUsers},
 		{"accounts", c.accounts},
 	}
 	for _, step := range steps {
@@ -117,15 +114,72 @@ func Copy(ctx context.Context, from Source, to Target, progress func(Progress)) 
 	return nil
 }
 
-// transfer is a copy that is being made.
+// transfer is a running copy.
 type transfer struct {
-	from Source
-	to   Target
-	done Progress
-	told func(Progress)
-	// shared are the copies of the documents that requests sign to order, by what they are copies
-	// of: those of processes that were signed of late.
+	from     Source
+	to       Target
+	done     Progress
+	progress func(Progress)
+	// shared maps documents that requests sign for a process to their copies: the process refers to the same document.
 	shared map[string]string
 }
 
-func (c *transfer) tell() { c.told(c.done) }
+func (c *transfer) report() { c.progress(c.done) }
+
+// checkEmpty returns ErrNotEmpty if the target has records.
+func checkEmpty(ctx context.Context, s Target) error {
+	for _, list := range []struct {
+		name   string
+		exists func(context.Context) (bool, error)
+	}{
+		{"accounts", func(ctx context.Context) (bool, error) {
+			list, err := s.Accounts().Accounts(ctx)
+			return len(list) > 0, err
+		}},
+		{"an authority", func(ctx context.Context) (bool, error) {
+			_, err := s.Sandbox().Authority(ctx)
+			if errors.Is(err, storage.ErrNotFound) {
+				return false, nil
+			}
+			return true, err
+		}},
+		{"busy signals", anyOf(s.AllSignals)},
+		{"requests", anyOf(s.AllRequests)},
+		{"kept certificates", anyOf(s.AllCertificates)},
+		{"jobs", anyOf(s.AllJobs)},
+		{"tokens", anyOf(s.AllTokens)},
+		{"an evidence log", func(ctx context.Context) (bool, error) {
+			list, err := s.EvidenceLog().EntriesAfter(ctx, 0, 1)
+			return len(list) > 0, err
+		}},
+		{"webhook keys", func(ctx context.Context) (bool, error) {
+			list, err := s.Webhooks().Keys(ctx)
+			return len(list) > 0, err
+		}},
+		{"webhook subscriptions", anyOf(s.AllSubscriptions)},
+		{"attempts at webhooks", anyOf(s.AllAttempts)},
+		{"dropped webhook events", anyOf(s.AllDropped)},
+		{"processes", anyOf(s.AllProcesses)},
+		{"idempotency keys of processes", anyOf(s.AllKeys)},
+		{"a ledger", anyOf(s.AllLines)},
+	} {
+		exists, err := list.exists(ctx)
+		if err != nil {
+			return fmt.Errorf("transfer: looking for %s in the target: %w", list.name, err)
+		}
+		if exists {
+			return fmt.Errorf("%w: it has %s", ErrNotEmpty, list.name)
+		}
+	}
+	return nil
+}
+
+// anyOf returns a function that reports whether a list has an element.
+func anyOf[T any](list func(context.Context) iter.Seq2[T, error]) func(context.Context) (bool, error) {
+	return func(ctx context.Context) (bool, error) {
+		for _, err := range list(ctx) {
+			return err == nil, err
+		}
+		return false, nil
+	}
+}

@@ -31,29 +31,29 @@ func TestMain(m *testing.M) { postgrestest.Main(m) }
 func TestCopyToAnotherFile(t *testing.T) {
 	from, to := newBolt(t), newBolt(t)
 	fill(t, from)
-	copied(t, from, to)
+	copyAndCheck(t, from, to)
 }
 
 func TestCopyToPostgresAndBack(t *testing.T) {
 	from, between, to := newBolt(t), newPostgres(t), newBolt(t)
 	fill(t, from)
-	copied(t, from, between)
-	copied(t, between, to)
+	copyAndCheck(t, from, between)
+	copyAndCheck(t, between, to)
 	if diff := cmp.Diff(contentOf(t, from), contentOf(t, to)); diff != "" {
-		t.Errorf("there and back (-from +to):\n%s", diff)
+		t.Errorf("the copy of the copy (-from +to):\n%s", diff)
 	}
 }
 
-func TestCopyOfNothing(t *testing.T) {
+func TestCopyOfEmptyBackend(t *testing.T) {
 	from, to := newBolt(t), newBolt(t)
 	for range 2 {
-		copied(t, from, to)
+		copyAndCheck(t, from, to)
 	}
 }
 
-// copied copies and fails the test unless the target has what the source has, and the
-// progress that was told says how much that is.
-func copied(t *testing.T, from transfer.Source, to transfer.Target) {
+// copyAndCheck copies, and fails the test unless the target then has the records of the source and the last progress
+// their numbers.
+func copyAndCheck(t *testing.T, from transfer.Source, to transfer.Target) {
 	t.Helper()
 	var last transfer.Progress
 	if err := transfer.Copy(t.Context(), from, to, func(p transfer.Progress) { last = p }); err != nil {
@@ -64,23 +64,23 @@ func copied(t *testing.T, from transfer.Source, to transfer.Target) {
 		t.Errorf("the copy (-from +to):\n%s", diff)
 	}
 	if diff := cmp.Diff(want.count(), last); diff != "" {
-		t.Errorf("progress (-stored +told):\n%s", diff)
+		t.Errorf("progress (-stored +reported):\n%s", diff)
 	}
-	// Links lead to their processes, also those that are used up.
+	// Processes are found by their links, also by used ones.
 	for _, p := range listed(t, to.AllProcesses(t.Context())) {
 		for _, hash := range p.LinkHashes() {
 			if got, err := to.Processes().ProcessByLink(t.Context(), hash); err != nil || got.ID != p.ID {
-				t.Errorf("the link %x of process %s leads to %q: %v", hash, p.ID, got.ID, err)
+				t.Errorf("the link %x of process %s finds %q: %v", hash, p.ID, got.ID, err)
 			}
 		}
 	}
-	// What was copied is kept, and nothing else is there.
+	// All documents of the target are kept.
 	if n, err := to.Documents().Sweep(t.Context(), farFuture); n != 0 || err != nil {
 		t.Errorf("Sweep: %d, %v", n, err)
 	}
 }
 
-func TestATargetThatIsNotEmptyIsRefused(t *testing.T) {
+func TestTargetNotEmpty(t *testing.T) {
 	for name, add := range map[string]func(context.Context, transfer.Target) error{
 		"accounts": func(ctx context.Context, s transfer.Target) error {
 			return s.Accounts().AddAccount(ctx, account.Account{ID: "a", CreatedAt: start})
@@ -137,15 +137,15 @@ func TestATargetThatIsNotEmptyIsRefused(t *testing.T) {
 				t.Errorf("Copy: %v", err)
 			}
 			if diff := cmp.Diff(before, contentOf(t, to)); diff != "" {
-				t.Errorf("it was changed (-before +after):\n%s", diff)
+				t.Errorf("the target was changed (-before +after):\n%s", diff)
 			}
 		})
 	}
 }
 
-// A copy that breaks off, after whatever part of it, is never taken for a whole one: it has
-// no account, and the next copy is refused.
-func TestACopyThatBreaksOff(t *testing.T) {
+// TestInterruptedCopy checks that a copy that was interrupted at any step has no account, and that Copy refuses to
+// continue it.
+func TestInterruptedCopy(t *testing.T) {
 	from := newBolt(t)
 	fill(t, from)
 	steps := 0
@@ -155,9 +155,9 @@ func TestACopyThatBreaksOff(t *testing.T) {
 	for last := 1; last < steps; last += steps / 10 {
 		to := newBolt(t)
 		ctx, stop := context.WithCancel(t.Context())
-		told := 0
+		step := 0
 		err := transfer.Copy(ctx, from, to, func(transfer.Progress) {
-			if told++; told == last {
+			if step++; step == last {
 				stop()
 			}
 		})
@@ -174,8 +174,8 @@ func TestACopyThatBreaksOff(t *testing.T) {
 	}
 }
 
-// Only a request that has ended may be without its document.
-func TestWhatNeedsItsDocument(t *testing.T) {
+// TestMissingDocument checks that the missing document of a process, or of a request that has not ended, is an error.
+func TestMissingDocument(t *testing.T) {
 	for name, add := range map[string]func(ctx context.Context, s transfer.Target) error{
 		"request live": func(ctx context.Context, s transfer.Target) error {
 			return s.Requests().CreateRequest(ctx, signing.Request{ID: "live", Phase: signing.Waiting, Document: "gone"})

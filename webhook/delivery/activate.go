@@ -2,7 +2,11 @@ package delivery
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
+	"sync"
+	"time"
 )
 
 // ActivationCheck is one of the checks of an activation (spec 5.3).
@@ -14,23 +18,23 @@ const (
 	Unreachable      ActivationCheck = "Unreachable"      // the endpoint answers at all
 )
 
-// EndpointError: the endpoint did not do what it should.
+// EndpointError reports that an endpoint did not answer as it must.
 type EndpointError struct {
-	Failed  ActivationCheck // of an activation; Unreachable or SignedPing of a test
-	Status  int             // of the answer; 0: there was none
-	Failure Failure         // why there was none; BadStatus
-	Detail  string          // a sentence for people
+	Failed  ActivationCheck // the failed check; for a test, Unreachable or SignedPing
+	Status  int             // of the answer, or 0 if there was none
+	Failure Failure         // BadStatus, or why there was no answer
+	Detail  string          // a sentence
 }
 
 func (e *EndpointError) Error() string { return "webhook: endpoint failed: " + e.Detail }
 
-// Activate sends the endpoint two pings, one correctly signed and one that cannot verify, in random
-// order, and makes the subscription active when it answers as it should. One that was active before
-// stays so when a check fails. It takes up to 30 seconds. [ErrNotFound], [*EndpointError],
-// [ErrChanged], [ErrTooManyCalls].
+// Activate sends the endpoint two pings in random order, one correctly signed and one that cannot verify, and makes
+// the subscription active if both are answered correctly. A subscription that is active already stays active when a
+// check fails. Activate takes up to 30 seconds. Errors: [ErrNotFound], [*EndpointError], [ErrChanged],
+// [ErrTooManyCalls].
 func (s *Service) Activate(ctx context.Context, account, id string) (active Subscription, err error) {
 	var begun Subscription
-	err = s.inTurn(ctx, account, func(ctx context.Context) (err error) {
+	err = s.withCallSlot(ctx, account, func(ctx context.Context) (err error) {
 		if begun, err = s.Subscription(ctx, account, id); err != nil {
 			return err
 		}
@@ -50,13 +54,13 @@ func (s *Service) Activate(ctx context.Context, account, id string) (active Subs
 		if err := s.save(ctx, was, active); err != nil {
 			return err
 		}
-		return s.watch(ctx, active, now)
+		return s.scheduleProbes(ctx, active, now)
 	})
 	return active, err
 }
 
-// checkEndpoint sends both pings. The error names the first check of the two that failed, whatever
-// their order was.
+// checkEndpoint sends both pings. The error names the first check that failed in the order of the constants,
+// whatever the order of the pings was.
 func (s *Service) checkEndpoint(ctx context.Context, to Subscription) error {
 	checks := []ActivationCheck{SignedPing, UnverifiablePing}
 	rand.Shuffle(len(checks), func(i, j int) { checks[i], checks[j] = checks[j], checks[i] })
@@ -67,7 +71,7 @@ func (s *Service) checkEndpoint(ctx context.Context, to Subscription) error {
 			return err
 		}
 		if made.unanswered() {
-			return endpointError(c, made) // and there is no use in asking further
+			return endpointError(c, made) // another ping would fail, too
 		}
 		failed[c] = endpointError(c, made)
 	}
@@ -77,7 +81,7 @@ func (s *Service) checkEndpoint(ctx context.Context, to Subscription) error {
 	return failed[UnverifiablePing]
 }
 
-// endpointError is what went wrong with the ping of a check; nil when nothing did.
+// endpointError returns the error for the ping of a check, or nil if the answer was correct.
 func endpointError(c ActivationCheck, made Attempt) error {
 	if made.Failure == "" {
 		return nil
@@ -88,10 +92,10 @@ func endpointError(c ActivationCheck, made Attempt) error {
 	return &EndpointError{c, made.Status, made.Failure, made.Detail}
 }
 
-// Test sends one correctly signed ping, also to a subscription that is inactive. It takes up to 30
-// seconds. [ErrNotFound], [*EndpointError], [ErrTooManyCalls].
+// Test sends one correctly signed ping, also to an inactive subscription. It takes up to 30 seconds. Errors:
+// [ErrNotFound], [*EndpointError], [ErrTooManyCalls].
 func (s *Service) Test(ctx context.Context, account, id string) error {
-	return s.inTurn(ctx, account, func(ctx context.Context) error {
+	return s.withCallSlot(ctx, account, func(ctx context.Context) error {
 		to, err := s.Subscription(ctx, account, id)
 		if err != nil {
 			return err
@@ -102,4 +106,99 @@ func (s *Service) Test(ctx context.Context, account, id string) error {
 		}
 		return endpointError(SignedPing, made)
 	})
+}
+
+const (
+	// maxCalls is how many activations and tests a server makes at once, and accountCalls how many of those one
+	// account may have. Others wait. So an account with slow endpoints delays only its own activations.
+	maxCalls, accountCalls = 256, 4
+	// callTimeout is how long an activation or test may take, including its wait (spec 5.3).
+	callTimeout = 30 * time.Second
+)
+
+// withCallSlot waits for a slot of the account, then calls do with the time that remains.
+func (s *Service) withCallSlot(ctx context.Context, account string, do func(ctx context.Context) error) error {
+	within, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	began := time.Now() // time: a duration
+	end, err := s.calls.acquire(within, account)
+	waited := time.Since(began) // time: a duration
+	if err == nil {
+		defer end()
+		err = do(within)
+	}
+	switch {
+	case !errors.Is(err, context.DeadlineExceeded) || within.Err() == nil || ctx.Err() != nil:
+		return err
+	case waited > time.Second:
+		return ErrTooManyCalls
+	}
+	return &EndpointError{Unreachable, 0, TimedOut, fmt.Sprintf("The pings took longer than the %d seconds that there are for them.", callTimeout/time.Second)}
+}
+
+// callLimit limits the activations and tests in progress.
+type callLimit struct {
+	all chan struct{} // has an element for each call in progress
+
+	mu       sync.Mutex
+	accounts map[string]*accountSlots
+}
+
+// accountSlots are the slots of one account.
+type accountSlots struct {
+	slots chan struct{} // has an element for each call in progress
+	users int           // calls in progress or waiting
+}
+
+func newCallLimit() *callLimit {
+	return &callLimit{all: make(chan struct{}, maxCalls), accounts: make(map[string]*accountSlots)}
+}
+
+// acquire waits for a slot of the account. The caller must call end.
+func (c *callLimit) acquire(ctx context.Context, account string) (end func(), err error) {
+	of := c.addUser(account)
+	if err := acquireSlot(ctx, of.slots); err != nil {
+		c.removeUser(account)
+		return nil, err
+	}
+	if err := acquireSlot(ctx, c.all); err != nil {
+		<-of.slots
+		c.removeUser(account)
+		return nil, err
+	}
+	return func() {
+		<-c.all
+		<-of.slots
+		c.removeUser(account)
+	}, nil
+}
+
+func (c *callLimit) addUser(account string) *accountSlots {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	of, ok := c.accounts[account]
+	if !ok {
+		of = &accountSlots{slots: make(chan struct{}, accountCalls)}
+		c.accounts[account] = of
+	}
+	of.users++
+	return of
+}
+
+// removeUser deletes the slots of an account that no call uses.
+func (c *callLimit) removeUser(account string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.accounts[account].users--; c.accounts[account].users == 0 {
+		delete(c.accounts, account)
+	}
+}
+
+func acquireSlot(ctx context.Context, room chan struct{}) error {
+	select {
+	case room <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("webhook: waiting for a turn: %w", context.Cause(ctx))
+	}
 }

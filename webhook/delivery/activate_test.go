@@ -3,17 +3,19 @@ package delivery_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/webhook"
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// activated is a subscription that its endpoint has let become active.
-func (h *house) activated() delivery.Subscription {
+// activated returns an active subscription.
+func (h *harness) activated() delivery.Subscription {
 	h.Helper()
 	s, err := h.hooks.Activate(h.Context(), account, h.created(signed).ID)
 	if err != nil {
@@ -22,8 +24,8 @@ func (h *house) activated() delivery.Subscription {
 	return s
 }
 
-// now is a subscription as it is stored.
-func (h *house) now(s delivery.Subscription) delivery.Subscription {
+// now returns the stored subscription.
+func (h *harness) now(s delivery.Subscription) delivery.Subscription {
 	h.Helper()
 	s, err := h.hooks.Subscription(h.Context(), account, s.ID)
 	if err != nil {
@@ -32,7 +34,8 @@ func (h *house) now(s delivery.Subscription) delivery.Subscription {
 	return s
 }
 
-// statuses answer what verifies, and what does not. 0 is no answer.
+// statuses returns an endpoint that answers requests that verify with one status, and others with another. 0 is no
+// answer.
 func statuses(verified, unverified int) func(context.Context, request) int {
 	return func(_ context.Context, r request) int {
 		if r.verifies {
@@ -65,7 +68,7 @@ func TestActivate(t *testing.T) {
 		"not there for one":      {204, 0, failed(delivery.Unreachable, 0, delivery.NoConnection)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, delivery.Options{}, func(h *house) {
+			bubble(t, delivery.Options{}, func(h *harness) {
 				h.answer = statuses(test.verified, test.unverified)
 				s := h.created(signed)
 				time.Sleep(time.Minute)
@@ -93,8 +96,8 @@ func TestActivate(t *testing.T) {
 	}
 }
 
-// mustBeInLog: the log says what the owner was told.
-func (h *house) mustBeInLog(s delivery.Subscription, told *delivery.EndpointError) {
+// mustBeInLog checks that the log has the failure that the owner got.
+func (h *harness) mustBeInLog(s delivery.Subscription, told *delivery.EndpointError) {
 	h.Helper()
 	for _, a := range h.attempts(s) {
 		if a.Failure == told.Failure && a.Status == told.Status && a.Detail == told.Detail && a.Detail != "" {
@@ -104,10 +107,10 @@ func (h *house) mustBeInLog(s delivery.Subscription, told *delivery.EndpointErro
 	h.Errorf("told: %v; the log has %+v", told, h.attempts(s))
 }
 
-// The two pings come in either order, and differ in nothing but what every ping has of its own.
+// The two pings come in random order, and differ only in their IDs, times and signatures.
 func TestActivationPingsAreAlike(t *testing.T) {
 	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *house) {
+	bubble(t, delivery.Options{}, func(h *harness) {
 		if _, err := h.hooks.RotateKey(h.Context(), time.Hour); err != nil {
 			h.Fatal(err)
 		}
@@ -140,8 +143,8 @@ func TestActivationPingsAreAlike(t *testing.T) {
 	})
 }
 
-// spec 5.3: an activation takes up to 30 seconds, and what the endpoint has not answered in 15
-// it does not answer.
+// spec 5.3: an activation takes up to 30 seconds, and an endpoint that has not answered in 15 seconds is
+// unreachable.
 func TestActivationTime(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -152,7 +155,7 @@ func TestActivationTime(t *testing.T) {
 		"too slow":        {16 * time.Second, 15 * time.Second, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, delivery.Options{}, func(h *house) {
+			bubble(t, delivery.Options{}, func(h *harness) {
 				h.answer = func(ctx context.Context, r request) int {
 					select {
 					case <-ctx.Done():
@@ -178,10 +181,10 @@ func TestActivationTime(t *testing.T) {
 	}
 }
 
-// A caller who does not wait any longer gets no subscription that is active.
+// An activation whose caller gives up leaves the subscription inactive.
 func TestActivationGivenUp(t *testing.T) {
 	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *house) {
+	bubble(t, delivery.Options{}, func(h *harness) {
 		s := h.created(signed)
 		ctx, cancel := context.WithTimeout(h.Context(), time.Second)
 		defer cancel()
@@ -194,3 +197,185 @@ func TestActivationGivenUp(t *testing.T) {
 		}
 	})
 }
+
+// spec 5.3: changes by the owner during an activation.
+func TestChangeDuringActivation(t *testing.T) {
+	t.Parallel()
+	url, same, off := "https://hooks.example.com/new", endpoint, false
+	update := func(c delivery.Change) func(h *harness, s delivery.Subscription) error {
+		return func(h *harness, s delivery.Subscription) error {
+			_, err := h.hooks.Update(h.Context(), account, s.ID, c)
+			return err
+		}
+	}
+	for name, test := range map[string]struct {
+		do   func(h *harness, s delivery.Subscription) error
+		want error
+	}{
+		"another URL":  {update(delivery.Change{URL: &url}), delivery.ErrChanged},
+		"the same URL": {update(delivery.Change{URL: &same}), nil},
+		"other types":  {update(delivery.Change{EventTypes: []string{completed}}), nil},
+		"switched off": {update(delivery.Change{Active: &off}), delivery.ErrChanged},
+		"deleted":      {func(h *harness, s delivery.Subscription) error { return h.hooks.Delete(h.Context(), account, s.ID) }, delivery.ErrNotFound},
+		"there and back": {func(h *harness, s delivery.Subscription) error {
+			return errors.Join(update(delivery.Change{URL: &url})(h, s), update(delivery.Change{URL: &same})(h, s))
+		}, delivery.ErrChanged},
+		"activated": {func(h *harness, s delivery.Subscription) error {
+			h.answer = nil
+			_, err := h.hooks.Activate(h.Context(), account, s.ID)
+			return err
+		}, nil},
+	} {
+		for _, before := range []string{"inactive", "active"} {
+			t.Run(name+" while "+before, func(t *testing.T) {
+				bubble(t, delivery.Options{}, func(h *harness) {
+					s := h.created(signed)
+					if before == "active" {
+						s = h.activated()
+					}
+					requests := 0
+					h.answer = func(ctx context.Context, r request) int {
+						if requests++; requests == 2 {
+							time.Sleep(time.Second)
+							if err := test.do(h, s); err != nil {
+								h.Error(err)
+							}
+						}
+						return statuses(200, 401)(ctx, r)
+					}
+					_, err := h.hooks.Activate(h.Context(), account, s.ID)
+					if err != test.want {
+						h.Fatalf("%v", err)
+					}
+					if test.want == delivery.ErrNotFound {
+						return
+					}
+					if is := h.now(s); is.Active != (test.want == nil) {
+						h.Errorf("it is %+v", is)
+					}
+					h.mustBeWatched(s, test.want == nil)
+				})
+			})
+		}
+	}
+}
+
+// mustBeWatched checks that one ping and one check are enqueued, or none.
+func (h *harness) mustBeWatched(s delivery.Subscription, want bool) {
+	h.Helper()
+	h.requests = nil
+	h.answer = nil
+	h.runFor(5*time.Hour + time.Minute)
+	pings, checks := 0, 0
+	for _, r := range h.sent(s, webhook.PingType) {
+		if r.verifies {
+			pings++
+		} else {
+			checks++
+		}
+	}
+	if want && (pings < 4 || pings > 5 || checks < 1 || checks > 5) || !want && pings+checks > 0 {
+		h.Errorf("within 5 hours there are %d pings and %d checks", pings, checks)
+	}
+}
+
+// spec 5.3: a failed activation leaves an active subscription active.
+func TestActivateAgain(t *testing.T) {
+	t.Parallel()
+	bubble(t, delivery.Options{}, func(h *harness) {
+		s := h.activated()
+		time.Sleep(time.Minute)
+		h.answer = statuses(500, 401)
+		var failed *delivery.EndpointError
+		if _, err := h.hooks.Activate(h.Context(), account, s.ID); !errors.As(err, &failed) {
+			h.Errorf("%v", err)
+		}
+		if diff := cmp.Diff(s, h.now(s)); diff != "" {
+			h.Errorf("after a failure (-want +got):\n%s", diff)
+		}
+		h.answer = nil
+		again, err := h.hooks.Activate(h.Context(), account, s.ID)
+		if diff := cmp.Diff(s, again); diff != "" || err != nil {
+			h.Errorf("after success: %v (-want +got):\n%s", err, diff)
+		}
+		h.mustBeWatched(s, true)
+	})
+}
+
+// A subscription that is activated again is pinged and checked as any other, and jobs of the time before have no
+// effect.
+func TestOffAndOnAgain(t *testing.T) {
+	t.Parallel()
+	bubble(t, delivery.Options{}, func(h *harness) {
+		s := h.switchedOff(h.activated())
+		if _, err := h.hooks.Activate(h.Context(), account, s.ID); err != nil {
+			h.Fatal(err)
+		}
+		h.mustBeWatched(s, true)
+	})
+}
+
+// spec 5.3
+func TestTest(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		status int
+		want   *delivery.EndpointError
+	}{
+		"accepted":     {http.StatusAccepted, nil},
+		"refused":      {401, &delivery.EndpointError{Failed: delivery.SignedPing, Status: 401, Failure: delivery.BadStatus, Detail: "A correctly signed request was answered with status 401 instead of 2xx."}},
+		"redirected":   {307, &delivery.EndpointError{Failed: delivery.SignedPing, Status: 307, Failure: delivery.BadStatus, Detail: "A correctly signed request was answered with status 307 instead of 2xx."}},
+		"out of order": {500, &delivery.EndpointError{Failed: delivery.SignedPing, Status: 500, Failure: delivery.BadStatus, Detail: "A correctly signed request was answered with status 500 instead of 2xx."}},
+		"not there":    {0, &delivery.EndpointError{Failed: delivery.Unreachable, Failure: delivery.NoConnection, Detail: "No connection."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, delivery.Options{}, func(h *harness) {
+				for _, s := range []delivery.Subscription{h.activated(), h.created(signed)} {
+					h.answer, h.requests = statuses(test.status, 401), nil
+					before := len(h.attempts(s))
+					var got *delivery.EndpointError
+					errors.As(h.hooks.Test(h.Context(), account, s.ID), &got)
+					if diff := cmp.Diff(test.want, got); diff != "" {
+						h.Errorf("(-want +got):\n%s", diff)
+					}
+					if pings := h.sent(s, webhook.PingType); len(pings) != 1 || !pings[0].verifies {
+						h.Errorf("sent: %+v", pings)
+					}
+					if log := h.attempts(s)[before:]; len(log) != 1 || log[0].Purpose != delivery.ForTest || log[0].Status != test.status {
+						h.Errorf("the log has %+v", log)
+					}
+					if diff := cmp.Diff(s, h.now(s)); diff != "" {
+						h.Errorf("it changed (-want +got):\n%s", diff)
+					}
+					h.answer = nil
+				}
+			})
+		})
+	}
+}
+
+// A subscription of another account does not exist (spec 1.7).
+func TestOfAnotherAccount(t *testing.T) {
+	t.Parallel()
+	bubble(t, delivery.Options{}, func(h *harness) {
+		ctx, s := h.Context(), h.activated()
+		h.requests = nil
+		for name, err := range map[string]error{
+			"activate": second(h.hooks.Activate(ctx, "another account", s.ID)),
+			"test":     h.hooks.Test(ctx, "another account", s.ID),
+			"read":     second(h.hooks.Subscription(ctx, "another account", s.ID)),
+			"update":   second(h.hooks.Update(ctx, "another account", s.ID, delivery.Change{EventTypes: []string{signed}})),
+			"delete":   h.hooks.Delete(ctx, "another account", s.ID),
+			"unknown":  second(h.hooks.Activate(ctx, account, "no such id")),
+		} {
+			if !errors.Is(err, delivery.ErrNotFound) || errors.Is(err, storage.ErrNotFound) {
+				h.Errorf("%s: %v", name, err)
+			}
+		}
+		if len(h.requests) > 0 || !cmp.Equal(s, h.now(s)) {
+			h.Errorf("%d requests were sent; it is %+v", len(h.requests), h.now(s))
+		}
+	})
+}
+
+func second[T any](_ T, err error) error { return err }

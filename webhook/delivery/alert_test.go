@@ -15,7 +15,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// letters are what admins were told. The zero value takes all.
+// letters records the alerts. The zero value accepts all.
 type letters struct {
 	mu      sync.Mutex
 	refuse  int // so many more
@@ -34,9 +34,9 @@ func (l *letters) Alert(_ context.Context, d delivery.Digest) error {
 	return nil
 }
 
-// mustBe compares what was told of a subscription, the only one of its account that fails, and when after the beginning of
-// a bubble, which is to the second, as an endpoint has 15 seconds to fail. When the check failed that is told of is
-// compared no closer than that checks are repeated.
+// mustBe checks the alerts about the only failing subscription of an account, with their times since the start of
+// the bubble, to the second. The time of a failed check is compared with the precision of the interval at which
+// checks are repeated.
 func (l *letters) mustBe(t *testing.T, of delivery.Subscription, want []delivery.Trouble, after ...time.Duration) {
 	t.Helper()
 	ids := make(map[string]bool)
@@ -68,13 +68,12 @@ func (l *letters) mustBe(t *testing.T, of delivery.Subscription, want []delivery
 	}
 }
 
-// An endpoint that comes and goes is no reason for more than a mail a day (spec 5.6),
-// and neither is one that is activated again and again.
+// An endpoint that fails and recovers, or is activated again and again, causes at most one mail a day (spec 5.6).
 func TestOneMailADay(t *testing.T) {
 	testenv.Slow(t, "three days of virtual time, with a ping every five minutes")
 	t.Parallel()
 	var post letters
-	bubble(t, delivery.Options{Alerts: &post}, func(h *house) {
+	bubble(t, delivery.Options{Alerts: &post}, func(h *harness) {
 		s := h.activated()
 		h.answer = func(_ context.Context, r request) int {
 			if r.verifies && r.after%(4*time.Hour) < 2*time.Hour {
@@ -82,7 +81,7 @@ func TestOneMailADay(t *testing.T) {
 			}
 			return statuses(500, 500)(nil, r)
 		}
-		h.during(24 * time.Hour)
+		h.runFor(24 * time.Hour)
 		h.switchedOff(s)
 		endpoint := h.answer
 		h.answer = nil
@@ -90,7 +89,7 @@ func TestOneMailADay(t *testing.T) {
 			h.Fatal(err)
 		}
 		h.answer = endpoint
-		h.during(2 * 24 * time.Hour)
+		h.runFor(2 * 24 * time.Hour)
 		if len(post.at) != 3 {
 			h.Errorf("%d mails in 3 days", len(post.at))
 		}
@@ -102,23 +101,23 @@ func TestOneMailADay(t *testing.T) {
 	})
 }
 
-// All that fails in an account is in one mail a day, whichever of two servers sends it and although each of them is started
-// again every few hours. What was switched off is told once. Another account has mails of its own.
+// One mail a day has all failures of an account, whichever of two servers sends it, also if each is restarted every
+// few hours. A switched-off subscription is reported once. Other accounts have their own mails.
 func TestDigest(t *testing.T) {
 	testenv.Slow(t, "four days of virtual time, with pings every five minutes")
 	t.Parallel()
 	var post letters
-	bubble(t, delivery.Options{}, func(h *house) {
+	bubble(t, delivery.Options{}, func(h *harness) {
 		forged := h.activated()
 		down := []delivery.Subscription{h.activated(), h.activated()}
 		well := h.activated()
 		h.answer = func(_ context.Context, r request) int {
 			switch r.to {
 			case well.ID:
-				return r.asItShould()
+				return r.expectedStatus()
 			case forged.ID:
 				if r.after < 30*time.Hour || r.verifies {
-					return r.asItShould()
+					return r.expectedStatus()
 				}
 				return 204
 			}
@@ -165,40 +164,40 @@ func TestDigest(t *testing.T) {
 	})
 }
 
-// An account whose endpoints are well again gets no mail the day after, and one at once when they fail later.
+// An account whose endpoints have recovered gets no mail the next day, and one at once when they fail later.
 func TestDigestsEnd(t *testing.T) {
 	testenv.Slow(t, "three days of virtual time")
 	t.Parallel()
 	var post letters
-	bubble(t, delivery.Options{Alerts: &post}, func(h *house) {
+	bubble(t, delivery.Options{Alerts: &post}, func(h *harness) {
 		h.activated()
 		h.answer = statuses(500, 401)
-		h.during(2 * time.Hour)
+		h.runFor(2 * time.Hour)
 		h.answer = nil
-		h.during(30 * time.Hour)
+		h.runFor(30 * time.Hour)
 		if len(post.digests) != 1 {
 			h.Fatalf("%d digests", len(post.digests))
 		}
 		h.answer = statuses(500, 401)
-		h.during(2 * time.Hour)
+		h.runFor(2 * time.Hour)
 		if len(post.digests) != 2 {
 			h.Errorf("%d digests", len(post.digests))
 		}
 	})
 }
 
-// Admins are told until it goes well, each time under the same ID.
+// An alert is repeated until it succeeds, with the same ID.
 func TestAlertsAreRepeated(t *testing.T) {
 	t.Parallel()
 	post := letters{refuse: 3}
-	bubble(t, delivery.Options{Alerts: &post}, func(h *house) {
+	bubble(t, delivery.Options{Alerts: &post}, func(h *harness) {
 		h.activated()
 		h.answer = statuses(500, 401)
-		h.during(80 * time.Minute)
-		if len(h.told) != 3 || len(post.digests) != 4 {
-			h.Fatalf("%d errors of jobs, %d digests", len(h.told), len(post.digests))
+		h.runFor(80 * time.Minute)
+		if len(h.jobErrors) != 3 || len(post.digests) != 4 {
+			h.Fatalf("%d errors of jobs, %d digests", len(h.jobErrors), len(post.digests))
 		}
-		h.told = nil
+		h.jobErrors = nil
 		for _, d := range post.digests {
 			if diff := cmp.Diff(post.digests[0], d); diff != "" {
 				h.Errorf("two digests differ:\n%s", diff)
@@ -207,8 +206,7 @@ func TestAlertsAreRepeated(t *testing.T) {
 	})
 }
 
-// Alerts that were queued before there were alerts about checks are about pings, and what cannot be
-// read is not told.
+// Alerts of versions before security checks are about pings. An alert that cannot be read is not sent.
 func TestQueuedAlerts(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -227,27 +225,27 @@ func TestQueuedAlerts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var post letters
-			bubble(t, delivery.Options{Alerts: &post}, func(h *house) {
+			bubble(t, delivery.Options{Alerts: &post}, func(h *harness) {
 				h.tx(func(ctx context.Context) error {
 					return h.db.Jobs().Enqueue(ctx, storage.Job{Kind: "webhook.alert", Group: "a", Due: time.Now(), Payload: []byte(test.payload)})
 				})
-				h.during(time.Second)
-				if diff := cmp.Diff(test.want, post.digests); diff != "" || (len(h.told) > 0) != (test.want == nil) {
-					h.Errorf("jobs failed with %v; told (-want +got):\n%s", h.told, diff)
+				h.runFor(time.Second)
+				if diff := cmp.Diff(test.want, post.digests); diff != "" || (len(h.jobErrors) > 0) != (test.want == nil) {
+					h.Errorf("jobs failed with %v; told (-want +got):\n%s", h.jobErrors, diff)
 				}
-				h.told = nil
+				h.jobErrors = nil
 			})
 		})
 	}
 }
 
-// Where nobody is told, nothing is left to tell (spec 6).
+// Without Alerts, no jobs remain (spec 6).
 func TestNobodyIsTold(t *testing.T) {
 	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *house) {
+	bubble(t, delivery.Options{}, func(h *harness) {
 		s := h.activated()
 		h.answer = statuses(500, 204)
-		h.during(6 * time.Hour)
+		h.runFor(6 * time.Hour)
 		if is := h.now(s); is.Active || is.Reason != delivery.SecurityCheckFailed {
 			h.Errorf("it is %+v", is)
 		}

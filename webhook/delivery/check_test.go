@@ -1,10 +1,13 @@
 package delivery_test
 
 import (
+	"context"
 	"crypto/ed25519"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,12 +18,12 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// spec 5.6: at random times, every one to five hours.
+// spec 5.6: checks are sent at random intervals of one to five hours.
 func TestChecksOfAWeek(t *testing.T) {
 	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *house) {
+	bubble(t, delivery.Options{}, func(h *harness) {
 		s := h.activated()
-		h.during(7 * 24 * time.Hour)
+		h.runFor(7 * 24 * time.Hour)
 		pings, checks := h.pings(s, time.Second)
 		if len(checks) < 34 || len(checks) > 168 {
 			h.Fatalf("%d checks in a week", len(checks))
@@ -47,10 +50,10 @@ func TestChecksOfAWeek(t *testing.T) {
 	})
 }
 
-// The signatures of a check are like others, and none of them verifies: also while keys change.
+// The signatures of a check look like others, and none verifies, also during a rotation of keys.
 func TestChecksDoNotVerify(t *testing.T) {
 	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *house) {
+	bubble(t, delivery.Options{}, func(h *harness) {
 		if _, err := h.hooks.RotateKey(h.Context(), 1000*time.Hour); err != nil {
 			h.Fatal(err)
 		}
@@ -59,7 +62,7 @@ func TestChecksDoNotVerify(t *testing.T) {
 			h.Fatalf("%d keys, %v", len(keys), err)
 		}
 		s := h.activated()
-		h.during(24 * time.Hour)
+		h.runFor(24 * time.Hour)
 		seen := make(map[string]bool)
 		for _, r := range h.sent(s, webhook.PingType) {
 			good := verifying(r, s.Secret, keys)
@@ -79,7 +82,7 @@ func TestChecksDoNotVerify(t *testing.T) {
 	})
 }
 
-// verifying counts the signatures of a request that verify, after spec 5.5.
+// verifying counts the signatures that verify (spec 5.5).
 func verifying(r request, secret []byte, keys []delivery.SigningKey) (good int) {
 	content := []byte(r.Header.Get(webhook.HeaderID) + "." + r.Header.Get(webhook.HeaderTimestamp) + "." + string(r.Body))
 	mac := hmac.New(sha256.New, secret)
@@ -102,13 +105,13 @@ func verifying(r request, secret []byte, keys []delivery.SigningKey) (good int) 
 	return good
 }
 
-// The log says of each ping what it was for, how it ended and when the next one follows a failure.
+// The log has the purpose, the result and, after a failure, the time of the next attempt.
 func TestLogOfPings(t *testing.T) {
 	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *house) {
+	bubble(t, delivery.Options{}, func(h *harness) {
 		s := h.activated()
 		h.answer = statuses(503, 500)
-		h.during(5 * time.Hour)
+		h.runFor(5 * time.Hour)
 		purposes := make(map[delivery.Purpose]int)
 		for _, a := range h.attempts(s)[2:] {
 			purposes[a.Purpose]++
@@ -124,4 +127,103 @@ func TestLogOfPings(t *testing.T) {
 			h.Errorf("logged: %v; observed: %d of %d", purposes, len(h.observed), len(h.attempts(s)))
 		}
 	})
+}
+
+// spec 5.1 and 5.6: 2xx to a check switches the subscription off at once, also after an outage.
+func TestCheckAccepted(t *testing.T) {
+	t.Parallel()
+	for name, statusesOf := range map[string][]int{
+		"200":             {200},
+		"204":             {204},
+		"299":             {299},
+		"after an outage": {500, 0, 403, 202},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var post letters
+			bubble(t, delivery.Options{Alerts: &post}, func(h *harness) {
+				s := h.activated()
+				left := statusesOf
+				h.answer = func(_ context.Context, r request) int {
+					if r.verifies {
+						return 204
+					}
+					status := left[0]
+					left = left[1:]
+					return status
+				}
+				h.runFor(6 * time.Hour)
+				_, checks := h.pings(s, time.Second)
+				if len(checks) != len(statusesOf) {
+					h.Fatalf("%d checks", len(checks))
+				}
+				first, off := checks[0].after, checks[len(checks)-1].after
+				want := []delivery.Trouble{{Purpose: delivery.ForCheck, Reason: delivery.SecurityCheckFailed, Since: h.began.Add(off).UTC()}}
+				if first != off { // the switching off is told a day after the outage
+					want = []delivery.Trouble{{Purpose: delivery.ForCheck}}
+				}
+				post.mustBe(h.T, s, want, first)
+				if is := h.now(s); is.Active || is.Reason != delivery.SecurityCheckFailed || !is.UpdatedAt.Equal(h.began.Add(off)) {
+					h.Errorf("it is %+v", is)
+				}
+				log := h.attempts(s)
+				if last, want := log[len(log)-1], fmt.Sprintf("A request whose signature cannot verify was answered with status %d instead of 401.", statusesOf[len(statusesOf)-1]); last.Detail != want {
+					h.Errorf("the log ends with %+v", last)
+				}
+				h.emit(account, signed)
+				h.mustBeWatched(s, false)
+				if _, err := h.hooks.Activate(h.Context(), account, s.ID); err != nil {
+					h.Fatal(err)
+				}
+				h.mustBeWatched(s, true)
+			})
+		})
+	}
+}
+
+// spec 5.6: an outage during a check does not count. The check is repeated until the endpoint answers.
+func TestOutageDuringCheck(t *testing.T) {
+	for name, fail := range outages {
+		long, mails := 30*time.Hour, 2
+		if name == "an error" {
+			long, mails = 80*time.Hour, 4 // more than the three days
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var post letters
+			bubble(t, delivery.Options{Alerts: &post}, func(h *harness) {
+				s := h.activated()
+				time.Sleep(time.Second)
+				h.answer = func(ctx context.Context, r request) int {
+					if r.verifies {
+						return 204
+					}
+					return fail(ctx)
+				}
+				h.runFor(long)
+				_, checks := h.pings(s, time.Second)
+				first := checks[0].after
+				if want := int((long + time.Second - first) / (5 * time.Minute)); len(checks) < want || len(checks) > want+1 {
+					h.Errorf("%d checks instead of %d", len(checks), want)
+				}
+				for i, r := range checks {
+					if r.after != first+time.Duration(i)*5*time.Minute {
+						h.Fatalf("check %d comes %v after the first", i, r.after-first)
+					}
+				}
+				post.mustBe(h.T, s, slices.Repeat([]delivery.Trouble{{Purpose: delivery.ForCheck}}, mails), first, first+24*time.Hour, first+48*time.Hour, first+72*time.Hour)
+				want := s
+				want.AlertedAt = h.began.Add(first).UTC().Add(time.Duration(mails-1) * 24 * time.Hour)
+				if diff := cmp.Diff(want, h.now(s)); diff != "" {
+					h.Errorf("it is (-want +got):\n%s", diff)
+				}
+
+				h.answer, h.requests = nil, nil
+				h.runFor(6 * time.Hour)
+				_, checks = h.pings(s, time.Second)
+				if gap := checks[1].after - checks[0].after; gap < time.Hour || gap > 5*time.Hour {
+					h.Errorf("the check after the outage comes %v later", gap)
+				}
+			})
+		})
+	}
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// A subscription is made and activated, and hears of an event. Service and endpoint are in one
-// process here.
+// A subscription is created and activated, and receives an event. The service and the endpoint are in one process
+// here.
 func ExampleService() {
 	folder, err := os.MkdirTemp("", "innsigli")
 	if err != nil {
@@ -66,7 +66,7 @@ func ExampleService() {
 	subscription, err = hooks.Activate(ctx, "my account", subscription.ID)
 	fmt.Println("active:", subscription.Active, err)
 
-	// The event is stored together with what it tells of.
+	// The event and the change that it reports are stored together.
 	err = db.InTx(ctx, func(ctx context.Context) error {
 		return hooks.Emit(ctx, "my account", "process.completed", time.Now(), map[string]int{"participants": 2})
 	})

@@ -10,16 +10,15 @@ import (
 	"github.com/innsigli/innsigli/webhook"
 )
 
-// Request is a request as an endpoint in memory gets it.
+// Request is a request that an endpoint in memory receives.
 type Request struct {
 	URL    string
 	Header http.Header
 	Body   []byte
 }
 
-// AnswerWith has requests answered by an endpoint in memory, for bubbles, where sockets do not
-// work. It heeds its context, which ends after the time that an endpoint has. An answer of 0 is
-// none.
+// AnswerWith makes an endpoint in memory answer requests, for bubbles, where sockets do not work. Its context ends
+// after the response timeout. The status 0 is no answer.
 func (s *Service) AnswerWith(endpoint func(ctx context.Context, r Request) (status int)) {
 	s.post = func(ctx context.Context, m message) answer {
 		// time: in bubbles alone

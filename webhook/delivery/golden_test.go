@@ -12,8 +12,11 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,13 +26,14 @@ import (
 
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/webhook"
 )
 
-// goldenTime is when the events of the golden files happened.
+// goldenTime is the time of the events in the golden files.
 var goldenTime = time.Date(2026, 3, 2, 10, 0, 0, 123456000, time.UTC)
 
-// counted is a source of bytes in place of a random one. The first read has only bytes of 1, the
-// second only bytes of 2, and so on. So the UUIDs are always the same.
+// counted replaces the source of random bytes. The first read returns only bytes of 1, the second only bytes of 2,
+// and so on, so that the UUIDs are always the same.
 type counted byte
 
 func (c *counted) Read(to []byte) (int, error) {
@@ -37,7 +41,7 @@ func (c *counted) Read(to []byte) (int, error) {
 	return copy(to, bytes.Repeat([]byte{byte(*c)}, len(to))), nil
 }
 
-// sending is a service with one subscription, whose store, jobs and endpoint are in memory.
+// sending is a service with one subscription, and with its store, jobs and endpoint in memory.
 type sending struct {
 	Store
 	storage.Jobs
@@ -83,8 +87,7 @@ var (
 	goldenSeeds  = [][]byte{bytes.Repeat([]byte{8}, 32), bytes.Repeat([]byte{9}, 32)}
 )
 
-// golden runs a test with a service in a bubble. Time begins with the year 2000. The UUIDs are
-// always the same.
+// golden runs a test with a service in a bubble, which begins in the year 2000, and with constant UUIDs.
 func golden(t *testing.T, test func(t *testing.T, s *sending)) {
 	t.Helper()
 	uuid.SetRand(new(counted))
@@ -105,7 +108,7 @@ func golden(t *testing.T, test func(t *testing.T, s *sending)) {
 	})
 }
 
-// goldenData is the data of each type of event, as package portal makes it.
+// goldenData returns the data of each type of event, as package portal makes it.
 func goldenData(t *testing.T) (data map[string]json.RawMessage) {
 	t.Helper()
 	content, err := os.ReadFile("../../portal/testdata/events-1.golden.json")
@@ -118,7 +121,7 @@ func goldenData(t *testing.T) (data map[string]json.RawMessage) {
 	return data
 }
 
-// do does the job that was enqueued last, with what follows from it.
+// do does the job that was enqueued last.
 func (s *sending) do(t *testing.T) {
 	t.Helper()
 	job := s.jobs[len(s.jobs)-1]
@@ -132,7 +135,7 @@ func (s *sending) do(t *testing.T) {
 	}
 }
 
-// Jobs that version 1 stored are made the same way, and are read.
+// Jobs are encoded as version 1 stored them, and those are read.
 func TestGoldenJobs(t *testing.T) {
 	const eventType = "participant.signed"
 	golden(t, func(t *testing.T, s *sending) {
@@ -153,12 +156,12 @@ func TestGoldenJobs(t *testing.T) {
 		err := s.service.Emit(t.Context(), "account", eventType, goldenTime, data)
 		s.do(t) // makes the delivery
 		s.status = http.StatusServiceUnavailable
-		s.do(t)                                                                     // makes the retry
-		older, failed := carry(storage.Job{Kind: alertKind}, payload{Alert: alert}) // which only versions before digests made
+		s.do(t)                                                                           // makes the retry
+		older, failed := withPayload(storage.Job{Kind: alertKind}, payload{Alert: alert}) // which only versions before digests made
 		err = errors.Join(err, failed, s.service.enqueue(t.Context(), older))
 		err = errors.Join(err, s.service.enqueueDigest(t.Context(), "account", goldenTime, payload{At: goldenTime, To: []target{{s.to.ID, 3}}}))
 		for _, kind := range []string{pingKind, checkKind} {
-			err = errors.Join(err, s.service.enqueueRound(t.Context(), kind, s.to, outcome{since: goldenTime}))
+			err = errors.Join(err, s.service.enqueueProbe(t.Context(), kind, s.to, outcome{since: goldenTime}))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -183,6 +186,107 @@ func TestGoldenJobs(t *testing.T) {
 		for _, work := range s.service.Work() {
 			if _, known := want[work.Kind]; !known {
 				t.Errorf("%s is not in the file", work.Kind)
+			}
+		}
+	})
+}
+
+const (
+	goldenRequests = "testdata/requests-1.golden"
+	requestMark    = "### " // before the name of each request in the file
+	securityCheck  = "security check"
+)
+
+// Requests are those of version 1, byte for byte, except the order of the headers.
+func TestGoldenRequests(t *testing.T) {
+	golden(t, func(t *testing.T, s *sending) {
+		var text strings.Builder
+		note := func(name string) {
+			text.WriteString(requestMark + name + "\n" + requestText(s.wire.String(), name == securityCheck))
+			s.wire.Reset()
+		}
+		data := goldenData(t)
+		for _, eventType := range s.to.EventTypes {
+			if err := s.service.Emit(t.Context(), s.to.Account, eventType, goldenTime, data[eventType]); err != nil {
+				t.Fatal(err)
+			}
+			s.do(t) // makes the delivery
+			s.do(t) // sends it
+			note(eventType)
+		}
+		for _, round := range []struct{ name, kind string }{{"ping", pingKind}, {securityCheck, checkKind}} {
+			if err := s.service.enqueueProbe(t.Context(), round.kind, s.to, outcome{}); err != nil {
+				t.Fatal(err)
+			}
+			s.status = map[string]int{pingKind: http.StatusNoContent, checkKind: http.StatusUnauthorized}[round.kind]
+			s.do(t)
+			note(round.name)
+		}
+		testenv.SameAsGolden(t, goldenRequests, []byte(text.String()))
+	})
+}
+
+var signatures = regexp.MustCompile(`(v1a?),[A-Za-z0-9+/=]+`)
+
+// requestText returns a request as the file has it, with sorted headers, and without random signatures.
+func requestText(wire string, random bool) string {
+	head, body, _ := strings.Cut(wire, "\r\n\r\n")
+	if random {
+		head = signatures.ReplaceAllString(head, "$1,RANDOM")
+	}
+	lines := strings.Split(head, "\r\n")
+	slices.Sort(lines[1:])
+	return strings.Join(lines, "\n") + "\n\n" + body + "\n\n"
+}
+
+// eachRequest calls do for each request of the file, with its name.
+func eachRequest(t *testing.T, do func(name string, r *http.Request)) {
+	t.Helper()
+	content, err := os.ReadFile(goldenRequests)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range strings.Split(string(content), requestMark)[1:] {
+		name, text, _ := strings.Cut(part, "\n")
+		r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		do(name, r)
+	}
+}
+
+// Every golden request verifies with the secret and with each public key, and is decoded as the event that was sent.
+// A security check verifies with none.
+func TestGoldenRequestsAreReceived(t *testing.T) {
+	keys := []webhook.Key{webhook.Secret(goldenSecret)}
+	for _, seed := range goldenSeeds {
+		keys = append(keys, webhook.PublicKey(ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey)))
+	}
+	golden(t, func(t *testing.T, s *sending) { // at the time of the requests, and with their IDs
+		var want []webhook.Event
+		data := goldenData(t)
+		for _, eventType := range s.to.EventTypes {
+			want = append(want, webhook.Event{ID: uuid.NewString(), Type: eventType, Timestamp: goldenTime.Truncate(time.Millisecond), Data: data[eventType]})
+		}
+		for _, key := range keys {
+			var got []webhook.Event
+			handler := (&webhook.Receiver{Keys: []webhook.Key{key}}).Handler(func(_ context.Context, e webhook.Event) error {
+				got = append(got, e)
+				return nil
+			})
+			eachRequest(t, func(name string, r *http.Request) {
+				status := http.StatusNoContent
+				if name == securityCheck {
+					status = http.StatusUnauthorized
+				}
+				w := httptest.NewRecorder()
+				if handler.ServeHTTP(w, r); w.Code != status {
+					t.Errorf("%v, %s: status %d, want %d: %s", key, name, w.Code, status, w.Body)
+				}
+			})
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%v: -want +got:\n%s", key, diff)
 			}
 		}
 	})

@@ -1,18 +1,24 @@
 package delivery_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/crypto/ssh"
+
 	"github.com/innsigli/innsigli/webhook"
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// numbers are those of keys.
+// numbers returns the numbers of keys.
 func numbers(keys []delivery.SigningKey, err error) ([]int, error) {
 	var list []int
 	for _, k := range keys {
@@ -21,22 +27,22 @@ func numbers(keys []delivery.SigningKey, err error) ([]int, error) {
 	return list, err
 }
 
-// mustSign compares the keys that sign now by their numbers.
-func (h *house) mustSign(s *delivery.Service, want ...int) {
+// mustSign checks the numbers of the keys that sign now.
+func (h *harness) mustSign(s *delivery.Service, want ...int) {
 	h.Helper()
 	if got, err := numbers(s.Keys(h.Context())); !slices.Equal(got, want) || err != nil {
 		h.Errorf("keys %v sign, %v; want %v", got, err, want)
 	}
 }
 
-func (h *house) rotate(s *delivery.Service, overlap time.Duration) {
+func (h *harness) rotate(s *delivery.Service, overlap time.Duration) {
 	h.Helper()
 	if _, err := s.RotateKey(h.Context(), overlap); err != nil {
 		h.Fatal(err)
 	}
 }
 
-// old reads keys as they were, as a server does that another is faster than.
+// old returns the keys from before another server's change.
 type old struct {
 	delivery.Store
 	mu    sync.Mutex
@@ -54,10 +60,10 @@ func (o *old) Keys(ctx context.Context) ([]delivery.SigningKey, error) {
 	return o.Store.Keys(ctx)
 }
 
-// Servers that start or rotate at once make one key each time.
+// Servers that start or rotate concurrently create one key each time.
 func TestKeysAtOnce(t *testing.T) {
 	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *house) {
+	bubble(t, delivery.Options{}, func(h *harness) {
 		behind := &old{Store: h.db.Webhooks(), times: 1}
 		other := delivery.New(behind, h.db, h.db.Jobs(), delivery.Options{})
 		if err := other.EnsureKey(h.Context()); err != nil {
@@ -90,11 +96,11 @@ func TestKeysAtOnce(t *testing.T) {
 	})
 }
 
-// Keys sign beside each other for the overlap, and then the new one alone. One that has ended is
-// removed, and its number does not come again.
+// During the overlap all keys sign, and then only the new one. A key that has ended is deleted, and its number is
+// not used again.
 func TestRotation(t *testing.T) {
 	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *house) {
+	bubble(t, delivery.Options{}, func(h *harness) {
 		s := h.activated()
 		mustBeSigned := func(signatures int) {
 			h.Helper()
@@ -130,5 +136,219 @@ func TestRotation(t *testing.T) {
 		h.rotate(h.hooks, 0) // as when a key may be known
 		h.mustSign(h.hooks, 5)
 		mustBeSigned(1)
+	})
+}
+
+// A server that does not know the new key yet signs with the earlier ones, which receivers still accept.
+func TestServersDuringRotation(t *testing.T) {
+	t.Parallel()
+	bubble(t, delivery.Options{}, func(h *harness) {
+		s, other := h.activated(), h.server(delivery.Options{}, h.db.Jobs())
+		h.mustSign(other, 1)
+		h.rotate(h.hooks, time.Hour)
+		public, err := h.hooks.PublicKeys(h.Context())
+		if err != nil {
+			h.Fatal(err)
+		}
+		for _, want := range [][]int{{1}, {1, 2}} {
+			h.mustSign(other, want...)
+			h.requests = nil
+			if err := other.Test(h.Context(), account, s.ID); err != nil {
+				h.Fatal(err)
+			}
+			if n := verifying(h.requests[0], nil, published(h.T, public)); n != len(want) {
+				h.Errorf("%d signatures verify; want %d", n, len(want))
+			}
+			time.Sleep(10 * time.Second)
+		}
+	})
+}
+
+// published parses keys with an OpenSSH library, as a receiver does.
+func published(t *testing.T, text []byte) (keys []delivery.SigningKey) {
+	t.Helper()
+	for rest := text; len(rest) > 0; {
+		key, comment, options, after, err := ssh.ParseAuthorizedKey(rest)
+		if err != nil || key.Type() != ssh.KeyAlgoED25519 || len(options) > 0 {
+			t.Fatalf("%q: %v, %v", rest, key, err)
+		}
+		if !strings.HasPrefix(comment, "innsigli-webhook-") {
+			t.Errorf("a comment is %q", comment)
+		}
+		wire := key.Marshal()
+		keys, rest = append(keys, delivery.SigningKey{Public: wire[len(wire)-32:]}), after
+	}
+	return keys
+}
+
+// spec 5.5: one line for each key that signs, the newest last.
+func TestPublicKeys(t *testing.T) {
+	t.Parallel()
+	bubble(t, delivery.Options{}, func(h *harness) {
+		h.rotate(h.hooks, time.Hour)
+		text, err := h.hooks.PublicKeys(h.Context())
+		if err != nil {
+			h.Fatal(err)
+		}
+		live, err := h.hooks.Keys(h.Context())
+		if err != nil {
+			h.Fatal(err)
+		}
+		for i, k := range published(h.T, text) {
+			if !bytes.Equal(k.Public, live[i].Public) {
+				h.Errorf("line %d is another key", i+1)
+			}
+		}
+		lines := strings.Split(string(text), "\n")
+		if len(lines) != 3 || !strings.HasSuffix(lines[0], " innsigli-webhook-1") || !strings.HasSuffix(lines[1], " innsigli-webhook-2") || lines[2] != "" {
+			h.Errorf("%q", lines)
+		}
+	})
+}
+
+// A stored key that is not valid is an error.
+func TestPublicLineOfNoKey(t *testing.T) {
+	t.Parallel()
+	for _, length := range []int{0, 31, 33} {
+		if line, err := (delivery.SigningKey{Number: 7, Public: make([]byte, length)}).PublicLine(); err == nil || line != "" || !strings.Contains(err.Error(), "key 7") {
+			t.Errorf("%d bytes: %q, %v", length, line, err)
+		}
+	}
+}
+
+// Without a key nothing is sent, because every request has signatures of both schemes.
+func TestNoKey(t *testing.T) {
+	t.Parallel()
+	bubble(t, delivery.Options{}, func(h *harness) {
+		s := h.created(signed)
+		h.tx(func(ctx context.Context) error { return h.db.Webhooks().DeleteKey(ctx, 1) })
+		time.Sleep(10 * time.Second)
+		var failed *delivery.EndpointError
+		err := h.hooks.Test(h.Context(), account, s.ID)
+		if err == nil || errors.As(err, &failed) || len(h.requests) > 0 {
+			h.Errorf("%v; %d requests", err, len(h.requests))
+		}
+		if text, err := h.hooks.PublicKeys(h.Context()); err == nil {
+			h.Errorf("published: %q", text)
+		}
+		if err := h.hooks.EnsureKey(h.Context()); err != nil {
+			h.Fatal(err)
+		}
+		if err := h.hooks.Test(h.Context(), account, s.ID); err != nil {
+			h.Error(err)
+		}
+	})
+}
+
+// A request is signed with the subscription's secret and with each current key of the service, and each signature
+// verifies by itself.
+func TestSignaturesOfARequest(t *testing.T) {
+	t.Parallel()
+	bubble(t, delivery.Options{}, func(h *harness) {
+		to := h.subscribed(account, signed)
+		for range 2 {
+			if _, err := h.hooks.RotateKey(h.Context(), time.Hour); err != nil {
+				h.Fatal(err)
+			}
+		}
+		h.emit(account, signed)
+		h.runFor(time.Second)
+		keys, err := h.hooks.Keys(h.Context())
+		if err != nil || len(keys) != 3 {
+			h.Fatalf("%d keys, error %v", len(keys), err)
+		}
+		r := h.sent(to, signed)[0]
+		if diff := cmp.Diff([]string{"v1", "v1a", "v1a", "v1a"}, schemes(r)); diff != "" {
+			h.Errorf("schemes (-want +got):\n%s", diff)
+		}
+		all := []webhook.Key{webhook.Secret(to.Secret)}
+		for _, k := range keys {
+			all = append(all, webhook.PublicKey(k.Public))
+		}
+		for i, k := range all {
+			alone := r.Header.Clone()
+			alone.Set(webhook.HeaderSignature, strings.Fields(r.Header.Get(webhook.HeaderSignature))[i])
+			if err := webhook.Verify(alone, r.Body, k); err != nil {
+				h.Errorf("signature %d: %v", i+1, err)
+			}
+			if webhook.Verify(alone, append([]byte(" "), r.Body...), all...) == nil {
+				h.Errorf("signature %d verifies another body", i+1)
+			}
+		}
+	})
+}
+
+// schemes returns the schemes of a request's signatures.
+func schemes(r request) (list []string) {
+	for signature := range strings.FieldsSeq(r.Header.Get(webhook.HeaderSignature)) {
+		scheme, _, _ := strings.Cut(signature, ",")
+		list = append(list, scheme)
+	}
+	return list
+}
+
+// A request that cannot be signed with all keys is not sent.
+func TestKeyThatCannotSign(t *testing.T) {
+	t.Parallel()
+	bubble(t, delivery.Options{}, func(h *harness) {
+		to := h.subscribed(account, signed)
+		h.tx(func(ctx context.Context) error {
+			return h.db.Webhooks().CreateKey(ctx, delivery.SigningKey{Number: 2, Private: []byte("short"), CreatedAt: h.began})
+		})
+		h.emit(account, signed)
+		h.runFor(time.Second)
+		if len(h.jobErrors) == 0 || h.sent(to, signed) != nil || h.observed != nil {
+			h.Errorf("%d jobs failed, %d requests, %d observed", len(h.jobErrors), len(h.sent(to, signed)), len(h.observed))
+		}
+		h.jobErrors = nil
+	})
+}
+
+// A slow or failing endpoint delays no other, neither of the same account nor on the same server, and gets a bounded
+// number of concurrent requests.
+func TestSlowEndpointsHoldUpNobody(t *testing.T) {
+	t.Parallel()
+	bubble(t, delivery.Options{}, func(h *harness) {
+		slow, failing, well := h.subscribed(account, signed), h.subscribed(account, signed), h.subscribed(account, signed)
+		inWork, most := 0, 0
+		h.answer = func(ctx context.Context, r request) int {
+			switch r.to {
+			case slow.ID:
+				h.mu.Lock()
+				inWork++
+				most = max(most, inWork)
+				h.mu.Unlock()
+				<-ctx.Done()
+				h.mu.Lock()
+				inWork--
+				h.mu.Unlock()
+				return 0
+			case failing.ID:
+				return http.StatusInternalServerError
+			}
+			return http.StatusOK
+		}
+		const events = 60
+		h.tx(func(ctx context.Context) error {
+			for range events {
+				if err := h.hooks.Emit(ctx, account, signed, time.Now(), struct{}{}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		h.runFor(2 * time.Minute)
+		for _, r := range h.sent(well, signed) {
+			if r.after > 0 {
+				h.Errorf("a request came after %v", r.after)
+			}
+		}
+		if all := h.sent(well, signed); len(all) != events {
+			h.Errorf("%d requests of %d", len(all), events)
+		}
+		work := h.hooks.Work()
+		if first, later := work[1].PerGroup, work[2].PerGroup; most < first || most > first+later {
+			h.Errorf("%d requests at once, want %d first attempts and up to %d later ones", most, first, later)
+		}
 	})
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// An event that was given up is sent again under its webhook-id, and has a schedule of its own then.
+// A dropped event is sent again with its webhook-id, on a new schedule.
 func TestSendAgain(t *testing.T) {
 	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *house) {
+	bubble(t, delivery.Options{}, func(h *harness) {
 		to, other := h.subscribed(account, signed), h.subscribed(account, signed)
 		h.answer = after(0, http.StatusInternalServerError)
 		h.emit(account, signed)
-		h.during(longer)
+		h.runFor(longer)
 		event := h.dropped(to)[0].Event
 
 		for name, test := range map[string]struct {
@@ -39,7 +39,7 @@ func TestSendAgain(t *testing.T) {
 		if err := h.hooks.SendAgain(h.Context(), other.ID, event); err != delivery.ErrInactive {
 			h.Errorf("switched off: %v", err)
 		}
-		h.nothingDue()
+		h.wantNothingDue()
 
 		again := time.Since(h.began)
 		if err := h.hooks.SendAgain(h.Context(), to.ID, event); err != nil {
@@ -48,7 +48,7 @@ func TestSendAgain(t *testing.T) {
 		if err := h.hooks.SendAgain(h.Context(), to.ID, event); err != delivery.ErrNotFound {
 			h.Errorf("twice: %v", err)
 		}
-		h.during(longer)
+		h.runFor(longer)
 		var got []time.Duration
 		for i, r := range h.sent(to, signed)[len(schedule):] {
 			got = append(got, r.after-again)
@@ -68,19 +68,19 @@ func TestSendAgain(t *testing.T) {
 	})
 }
 
-// One that arrives the second time is not listed any more.
+// A dropped event that is delivered the second time is not listed any more.
 func TestSendAgainGoesWell(t *testing.T) {
 	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *house) {
+	bubble(t, delivery.Options{}, func(h *harness) {
 		to := h.subscribed(account, signed)
 		h.answer = func(_ context.Context, r request) int {
 			if time.Since(h.began) < longer {
 				return http.StatusInternalServerError
 			}
-			return r.asItShould()
+			return r.expectedStatus()
 		}
 		h.emit(account, signed)
-		h.during(longer)
+		h.runFor(longer)
 		elsewhere := "https://hooks.example.net/"
 		if _, err := h.hooks.Update(h.Context(), account, to.ID, delivery.Change{URL: &elsewhere}); err != nil {
 			h.Fatal(err)
@@ -91,7 +91,7 @@ func TestSendAgainGoesWell(t *testing.T) {
 		if err := h.hooks.SendAgain(h.Context(), to.ID, h.dropped(to)[0].Event); err != nil {
 			h.Fatal(err)
 		}
-		h.during(time.Minute)
+		h.runFor(time.Minute)
 		all := h.sent(to, signed)
 		if last := all[len(all)-1]; len(all) != len(schedule)+1 || last.URL != elsewhere {
 			h.Errorf("%d requests, the last to %s", len(all), last.URL)
@@ -102,23 +102,23 @@ func TestSendAgainGoesWell(t *testing.T) {
 	})
 }
 
-// What was logged is kept until the time given. What is to be sent still is, also when all servers were
-// down for weeks: none of it is lost.
+// Sweep keeps the log after the given time, and what is still to be sent, also after all servers were down for
+// weeks.
 func TestSweepLeavesWhatIsToBeSent(t *testing.T) {
 	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *house) {
+	bubble(t, delivery.Options{}, func(h *harness) {
 		to := h.subscribed(account, signed)
 		h.answer = after(0, http.StatusInternalServerError)
 		h.emit(account, signed)
-		h.during(time.Minute)
+		h.runFor(time.Minute)
 		h.swept(time.Now(), 2) // attempts
 		for range 2 {
 			time.Sleep(1000 * time.Hour)
 			h.swept(time.Now(), 0)
-			h.during(time.Minute)
+			h.runFor(time.Minute)
 			h.swept(time.Now(), 1)
 		}
-		h.during(longer)
+		h.runFor(longer)
 		gone := h.dropped(to)
 		if len(h.sent(to, signed)) != len(schedule) || len(gone) != 1 {
 			h.Fatalf("%d attempts, dropped %v", len(h.sent(to, signed)), gone)
@@ -133,10 +133,10 @@ func TestSweepLeavesWhatIsToBeSent(t *testing.T) {
 	})
 }
 
-// Many go a thousand at a time.
+// Sweep deletes a thousand records at a time.
 func TestSweepOfMany(t *testing.T) {
 	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *house) {
+	bubble(t, delivery.Options{}, func(h *harness) {
 		h.tx(func(ctx context.Context) (err error) {
 			for range 1500 {
 				err = errors.Join(err, h.db.Webhooks().AddDropped(ctx, delivery.Dropped{Event: uuid.NewString(), At: h.began}))
@@ -150,36 +150,36 @@ func TestSweepOfMany(t *testing.T) {
 	})
 }
 
-// swept sweeps what is from before the time given, which is to be so much.
-func (h *house) swept(before time.Time, want int) {
+// swept sweeps, and checks the number of records deleted.
+func (h *harness) swept(before time.Time, want int) {
 	h.Helper()
 	if n, err := h.hooks.Sweep(h.Context(), before); err != nil || n != want {
 		h.Errorf("%d swept, want %d; error %v", n, want, err)
 	}
 }
 
-// OldestDue is of what is due first, whichever attempt that is.
+// OldestDue includes all attempts.
 func TestOldestDue(t *testing.T) {
 	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *house) {
-		h.nothingDue()
+	bubble(t, delivery.Options{}, func(h *harness) {
+		h.wantNothingDue()
 		h.subscribed(account, signed)
 		h.answer = after(0, http.StatusInternalServerError)
 		h.emit(account, signed)
 		h.dueAfter(0)
-		h.during(3 * time.Minute)
+		h.runFor(3 * time.Minute)
 		h.dueAfter(schedule[3])
 		time.Sleep(time.Minute)
 		h.subscribed("another account", signed)
 		h.emit("another account", signed)
 		h.dueAfter(4 * time.Minute)
-		h.during(3 * time.Minute)
+		h.runFor(3 * time.Minute)
 		h.dueAfter(4*time.Minute + schedule[3])
 	})
 }
 
-// dueAfter: the first delivery is due so long after the beginning.
-func (h *house) dueAfter(want time.Duration) {
+// dueAfter checks when the first delivery is due, since the beginning.
+func (h *harness) dueAfter(want time.Duration) {
 	h.Helper()
 	if due, err := h.hooks.OldestDue(h.Context()); err != nil || due.Sub(h.began) != want {
 		h.Errorf("due after %v, want %v; error %v", due.Sub(h.began), want, err)

@@ -16,7 +16,7 @@ import (
 // spec 5.1
 func TestCreate(t *testing.T) {
 	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *house) {
+	bubble(t, delivery.Options{}, func(h *harness) {
 		s, err := h.hooks.Create(h.Context(), account, endpoint, []string{signed, completed, signed})
 		if err != nil {
 			h.Fatal(err)
@@ -40,7 +40,7 @@ func TestCreate(t *testing.T) {
 	})
 }
 
-// spec 5.1: all that is wrong, at once.
+// spec 5.1: the error names all faults.
 func TestInvalid(t *testing.T) {
 	t.Parallel()
 	bad, long := "http://hooks.example.com/", "https://hooks.example.com/"
@@ -60,7 +60,7 @@ func TestInvalid(t *testing.T) {
 		"all of this": {bad, []string{"", signed, "PROCESS.COMPLETED"}, []string{"url", "eventTypes[0]", "eventTypes[2]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, delivery.Options{}, func(h *house) {
+			bubble(t, delivery.Options{}, func(h *harness) {
 				_, err := h.hooks.Create(h.Context(), account, test.url, test.types)
 				if (err == nil) != (test.want == nil) {
 					h.Errorf("create: %v", err)
@@ -82,7 +82,7 @@ func TestInvalid(t *testing.T) {
 	}
 }
 
-// fields are those that an error complains about.
+// fields returns the fields in an error.
 func fields(err error) (list []string) {
 	var invalid *delivery.InvalidError
 	if !errors.As(err, &invalid) {
@@ -99,7 +99,7 @@ func fields(err error) (list []string) {
 
 func TestTooMany(t *testing.T) {
 	t.Parallel()
-	bubble(t, delivery.Options{MaxSubscriptions: 2}, func(h *house) {
+	bubble(t, delivery.Options{MaxSubscriptions: 2}, func(h *harness) {
 		first := h.created(signed)
 		h.created(signed)
 		if _, err := h.hooks.Create(h.Context(), account, endpoint, []string{signed}); !errors.Is(err, delivery.ErrTooMany) {
@@ -115,10 +115,10 @@ func TestTooMany(t *testing.T) {
 	})
 }
 
-// spec 5.1: only the activate call activates, and a change is made whole or not at all.
+// spec 5.1: only Activate makes a subscription active, and a change is made as a whole or not at all.
 func TestUpdateDoesNotActivate(t *testing.T) {
 	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *house) {
+	bubble(t, delivery.Options{}, func(h *harness) {
 		on, url := true, "https://hooks.example.com/new"
 		for _, s := range []delivery.Subscription{h.created(signed), h.activated()} {
 			if _, err := h.hooks.Update(h.Context(), account, s.ID, delivery.Change{URL: &url, Active: &on}); err != delivery.ErrActivate {
@@ -131,8 +131,8 @@ func TestUpdateDoesNotActivate(t *testing.T) {
 	})
 }
 
-// spec 5.1 and 5.6: one that is inactive gets neither pings nor checks
-// nor events, and later only those that happened since it was activated again.
+// spec 5.1 and 5.6: an inactive subscription gets no pings, checks or events. When it is active again, it gets only
+// later events.
 func TestInactive(t *testing.T) {
 	t.Parallel()
 	url, off := "https://hooks.example.com/new", false
@@ -141,11 +141,11 @@ func TestInactive(t *testing.T) {
 		"another URL":  {URL: &url},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, delivery.Options{}, func(h *house) {
+			bubble(t, delivery.Options{}, func(h *harness) {
 				s := h.activated()
 				h.answer = statuses(500, 401)
 				h.emit(account, signed) // in the queue after its first attempt, and dropped
-				h.during(time.Second)
+				h.runFor(time.Second)
 				h.answer, h.requests = nil, nil
 				if _, err := h.hooks.Update(h.Context(), account, s.ID, change); err != nil {
 					h.Fatal(err)
@@ -167,13 +167,13 @@ func TestInactive(t *testing.T) {
 
 func TestDelete(t *testing.T) {
 	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *house) {
+	bubble(t, delivery.Options{}, func(h *harness) {
 		s := h.activated()
 		h.emit(account, signed)
-		h.during(time.Minute)
+		h.runFor(time.Minute)
 		h.answer = statuses(500, 401)
 		h.emit(account, signed)
-		h.during(time.Minute)
+		h.runFor(time.Minute)
 		if err := h.hooks.Delete(h.Context(), account, s.ID); err != nil {
 			h.Fatal(err)
 		}
@@ -186,7 +186,7 @@ func TestDelete(t *testing.T) {
 			}
 		}
 		h.requests = nil
-		h.during(40 * time.Hour)
+		h.runFor(40 * time.Hour)
 		if len(h.requests) > 0 {
 			h.Errorf("%d requests were made afterwards", len(h.requests))
 		}
@@ -195,7 +195,7 @@ func TestDelete(t *testing.T) {
 
 func TestSubscriptionsAreInOrder(t *testing.T) {
 	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *house) {
+	bubble(t, delivery.Options{}, func(h *harness) {
 		var want []delivery.Subscription
 		for i := range 5 {
 			time.Sleep(time.Second)

@@ -1,7 +1,12 @@
 package delivery
 
 import (
+	"bufio"
 	"context"
+	"crypto/elliptic"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"errors"
 	"io"
 	"net"
@@ -15,6 +20,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 )
 
 // spec 5.5
@@ -52,7 +59,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// A status is an answer, whatever it is, and no redirect is followed.
+// Any status is an answer, and redirects are not followed.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	port, elsewhere := everywhere(t)
@@ -75,7 +82,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// A burst to an endpoint goes over as many connections as are busy at once.
+// A burst of requests to an endpoint uses as many connections as are busy at the same time.
 func TestConnectionsAreReused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -106,8 +113,7 @@ func TestConnectionsAreReused(t *testing.T) {
 	})
 }
 
-// An endpoint closes a connection that waits just when the next request is on its way: it gets the
-// request on another.
+// If an endpoint closes an idle connection while the next request is sent, the request is sent on another.
 func TestConnectionThatWasClosed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -128,7 +134,7 @@ func TestConnectionThatWasClosed(t *testing.T) {
 	})
 }
 
-// What ends a request from outside is no fault of the endpoint.
+// The end of the caller's context is not a failure of the endpoint.
 func TestContextThatEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -152,4 +158,117 @@ func TestContextThatEnds(t *testing.T) {
 			t.Errorf("the caller's own time is over: %+v", a)
 		}
 	})
+}
+
+func messageTo(url string) message {
+	return message{
+		url: url, subscription: "0190b4a5-0000-7000-8000-000000000002", id: "0190b4a5-0000-7000-8000-000000000001",
+		at: time.Unix(1614265330, 999), body: []byte(`{"type":"webhook.ping"}`), signatures: []string{"v1,AAAA", "v1a,BBBB"},
+	}
+}
+
+// untimed returns an answer without its duration.
+func untimed(a answer) answer {
+	a.took = 0
+	return a
+}
+
+// ample is a limit that is never reached, for senders over sockets.
+const ample = time.Hour
+
+func trialSender(t *testing.T, e Endpoints) *sender {
+	s := newSenderWith(e, ample, e.dialer())
+	t.Cleanup(s.close)
+	return s
+}
+
+// pipeSender returns a sender with production limits, whose connections are in memory, for bubbles.
+func pipeSender(t *testing.T, serve func(net.Conn)) *sender {
+	s := newSender(Endpoints{AllowPrivate: true})
+	var served sync.WaitGroup
+	s.transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+		here, there := net.Pipe()
+		served.Go(func() {
+			defer there.Close()
+			serve(there)
+		})
+		return here, nil
+	}
+	t.Cleanup(func() {
+		s.close()
+		served.Wait()
+	})
+	return s
+}
+
+// rawEndpoint serves each connection to its address, then closes it.
+func rawEndpoint(t *testing.T, serve func(net.Conn)) (address string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	serveOn(t, listener, serve)
+	return listener.Addr().String()
+}
+
+// serveOn serves until the test ends.
+func serveOn(t *testing.T, listener net.Listener, serve func(net.Conn)) {
+	var (
+		mu   sync.Mutex
+		open []net.Conn
+		all  sync.WaitGroup
+	)
+	all.Go(func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			open = append(open, c)
+			mu.Unlock()
+			all.Go(func() {
+				defer c.Close()
+				serve(c)
+			})
+		}
+	})
+	t.Cleanup(func() {
+		listener.Close()
+		mu.Lock()
+		for _, c := range open {
+			c.Close()
+		}
+		mu.Unlock()
+		all.Wait()
+	})
+}
+
+// readRequest reads a request and reports whether there was one.
+func readRequest(c net.Conn) bool {
+	r, err := http.ReadRequest(bufio.NewReader(c))
+	if err == nil {
+		_, err = io.Copy(io.Discard, r.Body)
+	}
+	return err == nil
+}
+
+// authority issues the certificates of endpoints.
+type authority struct {
+	roots *x509.CertPool
+	issue func(template x509.Certificate) tls.Certificate
+}
+
+func newAuthority(t *testing.T) authority {
+	key := certtest.NewKey(t, elliptic.P256())
+	root := certtest.Issue(t, x509.Certificate{
+		Subject: pkix.Name{CommonName: "Test Root"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}, key, nil, nil)
+	roots := x509.NewCertPool()
+	roots.AddCert(root)
+	return authority{roots, func(template x509.Certificate) tls.Certificate {
+		own := certtest.NewKey(t, elliptic.P256())
+		return tls.Certificate{Certificate: [][]byte{certtest.Issue(t, template, own, root, key).Raw}, PrivateKey: own}
+	}}
 }

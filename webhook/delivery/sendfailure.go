@@ -17,31 +17,31 @@ import (
 	"github.com/innsigli/innsigli/webhook"
 )
 
-// Failure is what kept a request from going well.
+// Failure is why a request failed.
 type Failure string
 
 const (
-	BadStatus    Failure = "status"     // the answer is not the one that was wanted
+	BadStatus    Failure = "status"     // the answer has the wrong status
 	TimedOut     Failure = "timeout"    // no answer within 15 seconds
-	BadAddress   Failure = "address"    // the name leads to an address that is not a public one
+	BadAddress   Failure = "address"    // the host has an address that is not public
 	NoName       Failure = "dns"        // the name was not found
-	NoConnection Failure = "connection" // refused, or broken before there was an answer
-	BadTLS       Failure = "tls"        // no handshake, or a certificate that is not trusted
-	BadAnswer    Failure = "answer"     // what came is no answer over HTTP, or too long
+	NoConnection Failure = "connection" // refused, or closed before there was an answer
+	BadTLS       Failure = "tls"        // the handshake failed, or the certificate is not trusted
+	BadAnswer    Failure = "answer"     // not an HTTP answer, or too long
 )
 
-// errLimit ends a request that has taken too long.
+// errLimit is the cause of the end of a request that took too long.
 var errLimit = errors.New("webhook: time is up")
 
-// proxyError is a proxy that does not connect.
+// proxyError is the error of a proxy that does not connect.
 type proxyError struct{ status int }
 
 func (e *proxyError) Error() string {
 	return fmt.Sprintf("webhook: proxy answered with status %d", e.status)
 }
 
-// progress is how far a request came. Not all errors of net/http and crypto/tls say where they
-// happened. It does not watch interim answers: net/http would then no longer bound them.
+// progress records how far a request came, which not all errors of net/http and crypto/tls tell. It does not record
+// interim answers, because net/http would then not limit them.
 type progress struct{ handshakeFailed, connected, answering atomic.Bool }
 
 func (p *progress) trace() *httptrace.ClientTrace {
@@ -52,8 +52,8 @@ func (p *progress) trace() *httptrace.ClientTrace {
 	}
 }
 
-// failure says why there was no answer. detail names neither the URL nor an address: the names of
-// private networks are not for the owners of endpoints.
+// failure returns why there was no answer. detail has neither the URL nor an address: owners of endpoints must not
+// learn names in private networks.
 func (p *progress) failure(err error, limited context.Context) (f Failure, detail string) {
 	var (
 		name  *net.DNSError
@@ -62,35 +62,35 @@ func (p *progress) failure(err error, limited context.Context) (f Failure, detai
 	switch {
 	case errors.Is(err, netguard.ErrAddress):
 		return BadAddress, "The host leads to an address that is not public."
-	case over(limited) && p.connected.Load():
-		return TimedOut, late("answer")
-	case over(limited):
-		return TimedOut, late("connection")
+	case timeIsUp(limited) && p.connected.Load():
+		return TimedOut, timeoutDetail("answer")
+	case timeIsUp(limited):
+		return TimedOut, timeoutDetail("connection")
 	case errors.As(err, &name) && name.IsNotFound:
 		return NoName, "The host name was not found."
 	case errors.As(err, &name):
 		return NoName, "The host name could not be looked up."
 	case errors.As(err, &proxy):
 		return NoConnection, fmt.Sprintf("The egress proxy answered with status %d.", proxy.status)
-	case p.handshakeFailed.Load() && !broken(err), alerted(err):
+	case p.handshakeFailed.Load() && !isBroken(err), isTLSAlert(err):
 		return BadTLS, tlsDetail(err)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return NoConnection, "The connection was refused."
 	case !p.connected.Load():
 		return NoConnection, "No connection could be made."
-	case !p.answering.Load() || broken(err):
+	case !p.answering.Load() || isBroken(err):
 		return NoConnection, "The connection broke before there was an answer."
 	}
-	return BadAnswer, fmt.Sprintf("What came is not an answer over HTTP/1.1, or its headers are longer than %d KiB.", headLimit>>10)
+	return BadAnswer, fmt.Sprintf("What came is not an answer over HTTP/1.1, or its headers are longer than %d KiB.", headerLimit>>10)
 }
 
-// late says what did not come in time.
-func late(what string) string {
+// timeoutDetail returns the sentence about what did not happen in time.
+func timeoutDetail(what string) string {
 	return fmt.Sprintf("There was no %s within %d seconds.", what, webhook.ResponseTimeout/time.Second)
 }
 
-// broken says whether a connection ended in the middle of something.
-func broken(err error) bool {
+// isBroken reports whether a connection was closed in the middle of an exchange.
+func isBroken(err error) bool {
 	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
 		if errors.Is(err, end) {
 			return true
@@ -99,9 +99,9 @@ func broken(err error) bool {
 	return false
 }
 
-// alerted says whether the other side refused over TLS. In TLS 1.3 one that wants a certificate of
-// ours does so after the handshake.
-func alerted(err error) bool {
+// isTLSAlert reports whether the endpoint refused the connection by a TLS alert. In TLS 1.3, an endpoint that
+// requires a client certificate does so after the handshake.
+func isTLSAlert(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "remote error"
 }
@@ -126,9 +126,8 @@ func tlsDetail(err error) string {
 	return "There was no TLS handshake: version 1.2 or 1.3 and a trusted certificate are required."
 }
 
-// over says whether there is no time left. A deadline that has passed may be noticed by what heeds it,
-// as a lookup does, before the context says so.
-func over(limited context.Context) bool {
+// timeIsUp reports whether the deadline has passed. An operation may notice that before the context does.
+func timeIsUp(limited context.Context) bool {
 	end, ok := limited.Deadline()
 	return limited.Err() != nil || ok && !time.Now().Before(end) // time: the deadline of a context
 }

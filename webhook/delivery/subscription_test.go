@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -11,7 +12,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func hours(n float64) time.Time { return noon.Add(time.Duration(n * float64(time.Hour))) }
 
-// active is a subscription since noon.
+// active returns a subscription that is active since noon.
 func active() Subscription {
 	return Subscription{
 		ID: "a subscription", Account: "an account", URL: "https://example.is/hooks", EventTypes: []string{"a", "b"},
@@ -25,7 +26,7 @@ func inactive(why Reason) Subscription {
 	return s
 }
 
-// with is a subscription changed.
+// with returns a changed subscription.
 func with(s Subscription, change func(s *Subscription)) Subscription {
 	change(&s)
 	return s
@@ -103,5 +104,107 @@ func TestWants(t *testing.T) {
 				t.Errorf("%v", got)
 			}
 		})
+	}
+}
+
+// Keys are read every 10 seconds. While the store is unavailable, they are used for a minute, and not read for each
+// request.
+func TestKeyring(t *testing.T) {
+	t.Parallel()
+	var ring keyring
+	away, reads := error(nil), 0
+	numbers := func(after time.Duration) (int, error) {
+		keys, err := ring.get(noon.Add(after), func() ([]SigningKey, error) {
+			reads++
+			return []SigningKey{{Number: reads}}, away
+		})
+		if err != nil {
+			return 0, err
+		}
+		return keys[0].Number, nil
+	}
+	broken := errors.New("away")
+	for _, step := range []struct {
+		after         time.Duration
+		away          error
+		number, reads int
+		err           error
+	}{
+		{0, broken, 0, 1, broken},
+		{0, nil, 2, 2, nil},
+		{10*time.Second - 1, broken, 2, 2, nil},
+		{10 * time.Second, broken, 2, 3, nil},
+		{11*time.Second - 1, nil, 2, 3, nil},
+		{11 * time.Second, broken, 2, 4, nil},
+		{time.Minute - 1, broken, 2, 5, nil},
+		{61 * time.Second, broken, 0, 6, broken},
+		{61 * time.Second, nil, 7, 7, nil},
+	} {
+		away = step.away
+		number, err := numbers(step.after)
+		if number != step.number || reads != step.reads || err != step.err {
+			t.Errorf("after %v: key %d, %d reads, %v; want %d, %d, %v", step.after, number, reads, err, step.number, step.reads, step.err)
+		}
+	}
+	reads = 100
+	ring.invalidate()
+	if number, err := numbers(61 * time.Second); number != 101 || err != nil {
+		t.Errorf("after it was to forget: key %d, %v", number, err)
+	}
+}
+
+// spec 5.6
+func TestPinged(t *testing.T) {
+	t.Parallel()
+	failing := func(since time.Time) Subscription {
+		return with(active(), func(s *Subscription) { s.FailingSince = since })
+	}
+	off := with(inactive(PingsFailed), func(s *Subscription) { s.UpdatedAt, s.Generation, s.FailingSince = hours(100), 4, hours(28) })
+	for name, test := range map[string]struct {
+		is   Subscription
+		made Attempt
+		due  time.Time
+		want Subscription
+	}{
+		"well":                  {active(), Attempt{At: hours(100)}, hours(100), active()},
+		"well again":            {failing(hours(1)), Attempt{At: hours(100)}, hours(100), active()},
+		"the first failure":     {active(), Attempt{At: hours(100), Failure: BadStatus}, hours(100), failing(hours(100))},
+		"the second":            {failing(hours(99)), Attempt{At: hours(100), Failure: TimedOut}, hours(100), failing(hours(99))},
+		"a moment before":       {failing(hours(28).Add(1)), Attempt{At: hours(100), Failure: NoName}, hours(100), failing(hours(28).Add(1))},
+		"for three days":        {failing(hours(28)), Attempt{At: hours(100), Failure: NoName}, hours(100), off},
+		"an hour late":          {failing(hours(28)), Attempt{At: hours(100), Failure: NoName}, hours(99), off},
+		"later, as we were out": {failing(hours(28)), Attempt{At: hours(100), Failure: NoName}, hours(98.9), failing(hours(100))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, test.is.afterPing(test.made, test.due)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// spec 5.6. Over many samples, some are near either end, and each hour between has its share.
+func TestNextTimes(t *testing.T) {
+	t.Parallel()
+	const times = 20_000
+	spread := func(next func(time.Time) time.Time, from, to time.Duration) (shares [4]int) {
+		for range times {
+			after := next(noon).Sub(noon)
+			if after < from || after >= to {
+				t.Fatalf("%v is not within [%v, %v)", after, from, to)
+			}
+			shares[4*(after-from)/(to-from)]++
+		}
+		return shares
+	}
+	for name, shares := range map[string][4]int{
+		"pings":  spread(nextPing, 57*time.Minute, 63*time.Minute),
+		"checks": spread(nextCheck, time.Hour, 5*time.Hour),
+	} {
+		for _, share := range shares { // 5,000 each; more than 16 standard deviations off is no chance
+			if share < 4_000 || share > 6_000 {
+				t.Errorf("%s: quarters of the time have %v of %d", name, shares, times)
+			}
+		}
 	}
 }

@@ -13,21 +13,18 @@ import (
 	"github.com/innsigli/innsigli/internal/netguard"
 )
 
-// MaxURL is the length of a URL in code points (spec 5.2).
+// MaxURL is the longest URL in code points (spec 5.2).
 const MaxURL = 512
 
-// checkURL judges the literal form of an endpoint's URL (spec 5.2). The
-// message is for people and fits behind the name of a field. With private, the URL may be http and
-// lead to this machine and private networks.
-//
-// What it accepts has one reading: the host stands there as it is dialled, and net/url, browsers
-// and resolvers take it for the same.
+// checkURL checks the literal form of an endpoint's URL (spec 5.2). fault is a sentence about a field, or "". With
+// private, the URL may be http, and its host may be this machine or in a private network. A URL that it accepts has
+// only one interpretation: net/url, browsers and resolvers agree on its host.
 func checkURL(text string, private bool) (fault string) {
 	scheme, rest, _ := strings.Cut(text, "://")
 	switch {
 	case utf8.RuneCountInString(text) > MaxURL:
 		return fmt.Sprintf("Must be at most %d characters long.", MaxURL)
-	case !utf8.ValidString(text) || strings.ContainsFunc(text, blank):
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, isBlank):
 		return "Must not contain white space or control characters."
 	case !strings.EqualFold(scheme, "https") && !private:
 		return "Must be an https URL."
@@ -49,9 +46,9 @@ func checkURL(text string, private bool) (fault string) {
 	return ""
 }
 
-func blank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+func isBlank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
-// checkAuthority judges what stands between the slashes (RFC 3986 3.2).
+// checkAuthority checks the authority of a URL (RFC 3986 3.2).
 func checkAuthority(authority string, private bool) (fault string) {
 	host, port, hasPort := authority, "", false
 	if colon := strings.LastIndexByte(authority, ':'); colon > strings.LastIndexByte(authority, ']') {
@@ -66,7 +63,7 @@ func checkAuthority(authority string, private bool) (fault string) {
 		return "The host must be in ASCII; an international name is written with xn--."
 	case host == "":
 		return "Must have a host."
-	case hasPort && !numberOfPort(port):
+	case hasPort && !isPort(port):
 		return "The port must be a number from 1 to 65535."
 	case hasPort && slices.Contains(strings.Fields(badPorts), port):
 		return "The port must not be one that is set aside for another protocol."
@@ -77,12 +74,12 @@ func checkAuthority(authority string, private bool) (fault string) {
 	return checkName(strings.ToLower(host), private)
 }
 
-func numberOfPort(text string) bool {
+func isPort(text string) bool {
 	n, err := strconv.ParseUint(text, 10, 16)
 	return err == nil && n > 0 && text == strconv.FormatUint(n, 10)
 }
 
-// checkAddress judges a host that is an IP address.
+// checkAddress checks a host that is an IP address.
 func checkAddress(host string, address netip.Addr, private bool) (fault string) {
 	plain := address.String()
 	if address.Is6() {
@@ -99,7 +96,7 @@ func checkAddress(host string, address netip.Addr, private bool) (fault string) 
 	return ""
 }
 
-// guard says which addresses endpoints may have.
+// guard returns which addresses endpoints may have.
 func guard(private bool) netguard.Guard {
 	if private {
 		return netguard.Guard{Allowed: netguard.Private()}
@@ -107,13 +104,13 @@ func guard(private bool) netguard.Guard {
 	return netguard.Guard{}
 }
 
-// checkName judges a host that is a name, in lower case.
+// checkName checks a host that is a name in lower case.
 func checkName(name string, private bool) (fault string) {
 	labels := strings.Split(name, ".")
 	switch {
 	case strings.HasSuffix(name, "."):
 		return "The host must not end in a dot."
-	case len(name) > 253 || slices.ContainsFunc(labels, badLabel):
+	case len(name) > 253 || slices.ContainsFunc(labels, isBadLabel):
 		return "The host is not a valid name."
 	case !private && (len(labels) == 1 || slices.ContainsFunc(localNames, func(s string) bool { return strings.HasSuffix("."+name, s) })):
 		return "The host must be a public name, such as hooks.example.com."
@@ -121,18 +118,18 @@ func checkName(name string, private bool) (fault string) {
 	return ""
 }
 
-// badLabel says whether a part of a name is not one of a host (RFC 1123 2.1).
-func badLabel(label string) bool {
+// isBadLabel reports whether a label is not one of a host name (RFC 1123 2.1).
+func isBadLabel(label string) bool {
 	return label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' ||
 		strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-") != ""
 }
 
-// localNames end names that no public name server knows (RFC 6761 6.3, RFC 6762, SAC113 and RFC
-// 8375; the last is a habit of /etc/hosts).
+// localNames are suffixes of names that no public name server has (RFC 6761 6.3, RFC 6762, SAC113 and RFC 8375; the
+// last one is customary in /etc/hosts).
 var localNames = []string{".localhost", ".local", ".internal", ".home.arpa", ".localdomain"}
 
-// badPorts are those that browsers do not connect to, since what listens there may take the lines
-// of a request for its own (WHATWG Fetch, "bad port").
+// badPorts are the ports to which browsers do not connect, because a service that listens there may take the lines
+// of a request for its own protocol (WHATWG Fetch, "bad port").
 const badPorts = `
 	1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113
 	115 117 119 123 135 137 139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 554

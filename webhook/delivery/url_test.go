@@ -10,7 +10,7 @@ import (
 	"github.com/innsigli/innsigli/internal/netguard"
 )
 
-// long is a URL of as many code points, none of them in ASCII behind the host.
+// long returns a URL of n code points that are not ASCII after the host.
 func long(n int) string {
 	start := "https://hooks.example.com/"
 	return start + strings.Repeat("þ", n-len(start))
@@ -37,7 +37,7 @@ func TestURLsThatAreAllowed(t *testing.T) {
 	}
 }
 
-// What is never allowed, and what only private ones are.
+// URLs that are always refused, and those that are refused unless private addresses are permitted.
 func TestURLsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	const (
@@ -132,8 +132,7 @@ func TestPrivateURLs(t *testing.T) {
 	}
 }
 
-// What is accepted is what is dialled: net/url and net/http read the very host that stands there,
-// and it has no second reading.
+// An accepted URL has one interpretation: net/url and net/http find the host that is written in it.
 func FuzzURL(f *testing.F) {
 	for _, text := range []string{
 		"https://example.com", "https://hooks.example.com:8443/a?b#c", "http://localhost:8080/", "https://1.1.1.1/", "https://[2606:4700::1111]:443/",
@@ -162,7 +161,7 @@ func FuzzURL(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
-		// The host as it stands there, found without a parser.
+		// The host as it is written, found without a parser.
 		_, there, _ := strings.Cut(text, "//")
 		there = strings.FieldsFunc(there, func(r rune) bool { return r == '/' || r == '?' })[0]
 		if u.Host != there || r.URL.Host != there || r.Host != there || u.User != nil || u.Fragment != "" || u.Opaque != "" {

@@ -1,6 +1,6 @@
-// Package front is what stands between a server's connections and its handlers: listeners with their limits, request
-// IDs, the addresses of clients behind proxies, and a line in the log, a count and a span for each request. None
-// of these has the path of a request, which may have a link in it that is a credential, nor whom it is from.
+// Package front has the layer between the connections of a server and its handlers: listeners with limits, request IDs, the
+// addresses of clients behind proxies, and a log line, metrics and a span for each request. None of them has the path of a
+// request, which may be a link that is a credential, or the address of its client.
 package front
 
 import (
@@ -21,14 +21,14 @@ import (
 	"github.com/innsigli/innsigli/server/internal/telemetry"
 )
 
-// Middleware wraps a handler: each request gets an ID, is counted and traced, and has a line in the log.
+// Middleware wraps a handler. It gives each request an ID, and counts, traces and logs it.
 type Middleware struct {
 	Next    http.Handler
 	Proxies Proxies
 	Metrics *telemetry.Metrics
 	Traces  *telemetry.Traces
 	Log     *slog.Logger
-	Level   slog.Level // of ordinary lines
+	Level   slog.Level // of the lines of requests other than probes
 }
 
 // ServeHTTP implements [http.Handler].
@@ -36,7 +36,7 @@ func (m Middleware) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began, info := time.Now(), &requestInfo{id: m.Proxies.requestID(r)}
 	w.Header().Set(requestIDHeader, info.id)
 	traces := m.Traces
-	if isProbe(r.URL.Path) { // there would be more of them than of all else
+	if isProbe(r.URL.Path) { // probes would outnumber all other traces
 		traces = nil
 	}
 	var header http.Header
@@ -50,7 +50,7 @@ func (m Middleware) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		ended()
 		fault := recover()
-		if fault != nil && !recorder.written { // the handler gave up, and net/http closes the connection
+		if fault != nil && !recorder.written { // net/http closes the connection without a response
 			recorder.record(http.StatusInternalServerError)
 		}
 		m.logPanic(ctx, fault)
@@ -62,13 +62,13 @@ func (m Middleware) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		end(answer)
 		m.log(ctx, answer)
 		if fault != nil {
-			panic(http.ErrAbortHandler) // of which net/http says nothing
+			panic(http.ErrAbortHandler) // which net/http does not log
 		}
 	}()
 	m.Next.ServeHTTP(recorder, r)
 }
 
-// logPanic logs where the program has a fault, and not the value of the panic, which may be about people.
+// logPanic logs the stack of a panic. It does not log the value of the panic, which may have personal data.
 func (m Middleware) logPanic(ctx context.Context, fault any) {
 	if fault == nil || fault == http.ErrAbortHandler {
 		return
@@ -76,7 +76,7 @@ func (m Middleware) logPanic(ctx context.Context, fault any) {
 	m.Log.ErrorContext(ctx, "request handler panicked", "fault", queue.PanicText(fault), "stack", string(debug.Stack()))
 }
 
-// log writes the line of a request. Those of probes are for debugging.
+// log writes the line of a request. The lines of probes have the level debug.
 func (m Middleware) log(ctx context.Context, a telemetry.Answer) {
 	level := m.Level
 	if isProbe(a.Route) {
@@ -94,7 +94,7 @@ func (m Middleware) log(ctx context.Context, a telemetry.Answer) {
 
 func isProbe(path string) bool { return path == "/healthz" || path == "/readyz" }
 
-// methodLabel is one of the usual methods, or "other": clients can make up any.
+// methodLabel returns the method of a request if it is a usual one, and else "other", since clients can send any text.
 func methodLabel(r *http.Request) string {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -103,25 +103,25 @@ func methodLabel(r *http.Request) string {
 	return "other"
 }
 
-// requestInfo is what the log tells of a request. It is in the context of all that is done for the request.
+// requestInfo has what the log needs about a request. It is in the context of the request.
 type requestInfo struct {
-	id     string // that is answered as X-Request-Id
-	client string // ID of the API client, once it has shown who it is
-	route  string // pattern of the API's path, once it was found
+	id     string // as in the X-Request-Id of the response
+	client string // ID of the API client; empty until it is authenticated
+	route  string // pattern of the path; empty until it is found
 }
 
 type requestInfoKey struct{}
 
-// infoOf returns that of the request that something is done for; nil when it is done for none.
+// infoOf returns the requestInfo of a context; nil if it is not that of a request.
 func infoOf(ctx context.Context) *requestInfo {
 	info, _ := ctx.Value(requestInfoKey{}).(*requestInfo)
 	return info
 }
 
-// noRoute is the route of a request that no path is for.
+// noRoute is the route of a request whose path matches no pattern.
 const noRoute = "none"
 
-// routeOf is the pattern that was found for a request, without its method: "/api/v1/signing/{pollingId}".
+// routeOf returns the pattern of a request's path, without the method, such as "/api/v1/signing/{pollingId}".
 func (i *requestInfo) routeOf(r *http.Request) string {
 	path := cmp.Or(i.route, r.Pattern)
 	if _, withoutMethod, ok := strings.Cut(path, " "); ok {
@@ -133,7 +133,7 @@ func (i *requestInfo) routeOf(r *http.Request) string {
 	return path
 }
 
-// RecordRoute notes for the log which of the API's paths a request is for. It is an httpapi.Config's Wrap.
+// RecordRoute records the pattern of a request's path for the log. It is a Wrap of [httpapi.Config].
 func RecordRoute(pattern string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if info := infoOf(r.Context()); info != nil {
@@ -143,7 +143,7 @@ func RecordRoute(pattern string, h http.Handler) http.Handler {
 	})
 }
 
-// RecordClients returns accounts that note for the log who a request is by.
+// RecordClients returns accounts that record the client of a request for the log.
 func RecordClients(accounts httpapi.Accounts) httpapi.Accounts { return recordedClients{accounts} }
 
 type recordedClients struct{ httpapi.Accounts }
@@ -157,7 +157,7 @@ func (c recordedClients) Authenticate(ctx context.Context, bearer string) (accou
 	return caller, err
 }
 
-// LogHandler adds to each line which request, and which trace, it is about.
+// LogHandler adds the IDs of the request and the trace to each line.
 type LogHandler struct{ slog.Handler }
 
 // Handle implements [slog.Handler].
@@ -188,7 +188,7 @@ const (
 	maxRequestID    = 64 // characters
 )
 
-// requestID is the one that a trusted proxy has given to the request, or a new one.
+// requestID returns the ID that a trusted proxy has given to the request, or else a new one.
 func (p Proxies) requestID(r *http.Request) string {
 	if given := r.Header.Values(requestIDHeader); len(given) == 1 && isRequestID(given[0]) && p.trusts(peer(r)) {
 		return given[0]
@@ -196,7 +196,7 @@ func (p Proxies) requestID(r *http.Request) string {
 	return rand.Text()
 }
 
-// isRequestID reports whether a text is short, and has nothing in it that means something where it is written.
+// isRequestID reports whether a text is short, and has only letters, digits and some harmless punctuation.
 func isRequestID(text string) bool {
 	for _, c := range []byte(text) {
 		switch {
@@ -209,11 +209,11 @@ func isRequestID(text string) bool {
 	return text != "" && len(text) <= maxRequestID
 }
 
-// statusClientLeft is the status of an answer that failed while the client had left, as nginx has it: such a failure
-// is no fault of the server's.
+// statusClientLeft is the recorded status of a failed response whose client had closed the connection, as in nginx: that is
+// not a fault of the server.
 const statusClientLeft = 499
 
-// responseRecorder records the status and the length of an answer.
+// responseRecorder records the status and the length of a response.
 type responseRecorder struct {
 	http.ResponseWriter
 	status     int
@@ -222,14 +222,14 @@ type responseRecorder struct {
 	clientLeft func() bool
 }
 
-// record records the status of the answer that is about to be written.
+// record records the status of a response that is about to be written.
 func (a *responseRecorder) record(status int) {
 	if a.status = status; status >= http.StatusInternalServerError && a.clientLeft() {
 		a.status = statusClientLeft
 	}
 }
 
-// WriteHeader implements [http.ResponseWriter]. Informational answers come before the one that counts.
+// WriteHeader implements [http.ResponseWriter]. It does not record informational responses (1xx).
 func (a *responseRecorder) WriteHeader(status int) {
 	if !a.written && status >= http.StatusOK {
 		a.record(status)
@@ -245,5 +245,5 @@ func (a *responseRecorder) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap is for [http.ResponseController].
+// Unwrap returns the writer for [http.ResponseController].
 func (a *responseRecorder) Unwrap() http.ResponseWriter { return a.ResponseWriter }

@@ -7,51 +7,51 @@ import (
 	"strings"
 )
 
-// Proxies are the proxies in front of a server, which are believed when they say who a request is from.
+// Proxies are the trusted proxies in front of a server, whose header has the address of a request's client.
 type Proxies struct {
 	Trusted []netip.Prefix // their addresses
 	Header  string         // ForwardedFor or Forwarded; empty: ForwardedFor
 }
 
-// The headers in which proxies say who a request is from.
+// Headers in which proxies add the address that a request came from.
 const (
 	ForwardedFor = "X-Forwarded-For"
 	Forwarded    = "Forwarded" // RFC 7239
 )
 
-// trusts reports whether an address is that of a proxy.
+// trusts reports whether an address is that of a trusted proxy.
 func (p Proxies) trusts(address netip.Addr) bool {
 	return slices.ContainsFunc(p.Trusted, func(known netip.Prefix) bool { return known.Contains(address) })
 }
 
-// peer is the other end of the connection; not valid when that is no address.
+// peer returns the address of the other end of the connection; an invalid one if it is unknown.
 func peer(r *http.Request) netip.Addr {
 	from, _ := netip.ParseAddrPort(r.RemoteAddr)
 	return from.Addr().Unmap().WithZone("")
 }
 
-// Client returns the address of the client that a request is from: of those that it came through, the last that is
-// no proxy. What the header has before that one was written by the client itself, and is not believed.
+// Client returns the address of a request's client: the last address on its way that is not a trusted proxy. The client may
+// have written the earlier entries of the header itself, so Client ignores them.
 func (p Proxies) Client(r *http.Request) netip.Addr {
-	from, through := peer(r), p.through(r.Header)
-	for p.trusts(from) && len(through) > 0 {
-		before, ok := parseNode(through[len(through)-1])
+	from, nodes := peer(r), p.forwardedFor(r.Header)
+	for p.trusts(from) && len(nodes) > 0 {
+		before, ok := parseNode(nodes[len(nodes)-1])
 		if !ok {
 			break
 		}
-		from, through = before, through[:len(through)-1]
+		from, nodes = before, nodes[:len(nodes)-1]
 	}
 	return from
 }
 
-// through are the addresses that a request came through, as the header says.
-func (p Proxies) through(header http.Header) (nodes []string) {
+// forwardedFor returns the nodes that the header of a request lists.
+func (p Proxies) forwardedFor(header http.Header) (nodes []string) {
 	if p.Header != Forwarded {
 		return strings.Split(strings.Join(header.Values(ForwardedFor), ","), ",")
 	}
 	for _, line := range header.Values(Forwarded) {
-		elements, whole := splitUnquoted(line, ',')
-		if !whole { // a client has begun a quote to hide in it what the proxy adds
+		elements, closed := splitUnquoted(line, ',')
+		if !closed { // the client began a quoted-string, to hide what the proxy appends
 			elements = []string{""}
 		}
 		for _, element := range elements {
@@ -61,7 +61,7 @@ func (p Proxies) through(header http.Header) (nodes []string) {
 	return nodes
 }
 
-// forNode is the node that an element of a Forwarded header is for.
+// forNode returns the value of "for" in an element of a Forwarded header.
 func forNode(element string) (node string) {
 	pairs, _ := splitUnquoted(element, ';')
 	for _, pair := range pairs {
@@ -73,8 +73,8 @@ func forNode(element string) (node string) {
 	return node
 }
 
-// parseNode reads an address, with or without a port and the brackets of IPv6 (RFC 7239 6). One that is
-// hidden or unknown is none.
+// parseNode parses an address, with or without a port and the brackets of IPv6 (RFC 7239 6). It reports false for an
+// obfuscated or unknown node.
 func parseNode(text string) (netip.Addr, bool) {
 	text = strings.TrimSpace(text)
 	address, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))
@@ -86,9 +86,9 @@ func parseNode(text string) (netip.Addr, bool) {
 	return address.Unmap().WithZone(""), err == nil
 }
 
-// splitUnquoted splits a header's value at separators that are in no quoted-string (RFC 9110 5.6.4), and reports whether
-// each such string has an end.
-func splitUnquoted(text string, separator byte) (parts []string, whole bool) {
+// splitUnquoted splits a header value at separators outside of quoted-strings (RFC 9110 5.6.4), and reports whether each
+// quoted-string is closed.
+func splitUnquoted(text string, separator byte) (parts []string, closed bool) {
 	begin, quoted := 0, false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -103,7 +103,7 @@ func splitUnquoted(text string, separator byte) (parts []string, whole bool) {
 	return append(parts, text[begin:]), !quoted
 }
 
-// unquote returns what a quoted-string says, or the text itself where it is none.
+// unquote returns the content of a quoted-string, or a text that is not a quoted-string as it is.
 func unquote(text string) string {
 	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
 		return text

@@ -17,11 +17,12 @@ import (
 	"github.com/innsigli/innsigli/internal/admission"
 )
 
-// StopTime is how long requests may take to finish when the server stops.
+// StopTime is how long running requests may take when the server stops.
 const StopTime = 20 * time.Second
 
-// Serve answers on a listener, by TLS unless secure is nil, until the context ends; then it lets requests finish.
-func Serve(ctx context.Context, listener net.Listener, secure *tls.Config, handler http.Handler, log *slog.Logger) error {
+// Serve answers requests on a listener until the context ends, with TLS unless tlsConfig is nil. Then it waits up to
+// StopTime for running requests.
+func Serve(ctx context.Context, listener net.Listener, tlsConfig *tls.Config, handler http.Handler, log *slog.Logger) error {
 	h := &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -29,7 +30,7 @@ func Serve(ctx context.Context, listener net.Listener, secure *tls.Config, handl
 		WriteTimeout:      5 * time.Minute,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
-		HTTP2: &http.HTTP2Config{ // so that a connection holds no more memory than many of HTTP/1.1 would
+		HTTP2: &http.HTTP2Config{ // bounds the memory of a connection
 			MaxConcurrentStreams:          100,
 			MaxReceiveBufferPerConnection: 256 << 10,
 			MaxReceiveBufferPerStream:     128 << 10,
@@ -50,8 +51,8 @@ func Serve(ctx context.Context, listener net.Listener, secure *tls.Config, handl
 		}
 		stopped <- err
 	})
-	if secure != nil {
-		listener = tls.NewListener(listener, secure)
+	if tlsConfig != nil {
+		listener = tls.NewListener(listener, tlsConfig)
 	}
 	if err := h.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		stop()
@@ -60,18 +61,17 @@ func Serve(ctx context.Context, listener net.Listener, secure *tls.Config, handl
 	return <-stopped
 }
 
-// Connections bounds the connections of a listener, of all clients together and of each address. Proxies connect for
-// others, also one on this machine that is not configured, and are not bounded.
-func (p Proxies) Connections(listener net.Listener, most, perAddress int) net.Listener {
-	bounds := admission.ConnectionLimit{Max: most, PerAddress: perAddress, Exempt: func(a netip.Addr) bool {
+// Connections limits the connections of a listener, in total and for each address. Trusted proxies and this machine, which
+// may run a proxy that is not configured, connect for many clients and have no limit.
+func (p Proxies) Connections(listener net.Listener, total, perAddress int) net.Listener {
+	limit := admission.ConnectionLimit{Max: total, PerAddress: perAddress, Exempt: func(a netip.Addr) bool {
 		return a.IsLoopback() || p.trusts(a)
 	}}
-	return bounds.Listener(listener)
+	return limit.Listener(listener)
 }
 
-// LoopbackOnly refuses requests that were sent to another name than one of this machine's own. A page of another site
-// whose name leads here for a while could otherwise read along in a browser (DNS rebinding), and a proxy would let
-// anybody in.
+// LoopbackOnly refuses requests whose Host is not a loopback name. Otherwise a page of another site whose name resolves to
+// this machine could read responses in a browser (DNS rebinding), and a proxy would let other machines in.
 func LoopbackOnly(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if to := (&url.URL{Host: r.Host}); !IsLoopback(to.Hostname()) {
@@ -82,16 +82,16 @@ func LoopbackOnly(h http.Handler) http.Handler {
 	})
 }
 
-// IsLoopback reports whether a host, without a port, is this machine itself.
+// IsLoopback reports whether a host, without a port, is "localhost" or a loopback address.
 func IsLoopback(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
-// connectionLog is for what net/http logs of connections. Handshakes that come to nothing, and HTTP/2 that is
-// none, are what port scans leave behind, and their addresses are personal data.
+// connectionLog writes the log of net/http about connections to the log of the server. Failed handshakes and faulty HTTP/2,
+// such as from port scans, have the level debug. Addresses are removed, since they are personal data.
 type connectionLog struct{ log *slog.Logger }
 
-// addresses are those that net/http and the errors of package net have in their texts.
+// addresses matches the addresses in texts of net/http and package net.
 var addresses = regexp.MustCompile(`\[[0-9A-Fa-f:.]+(%[^\]]*)?\]:\d+|\d+\.\d+\.\d+\.\d+(:\d+)?`)
 
 func (c connectionLog) Write(p []byte) (int, error) {
@@ -100,8 +100,8 @@ func (c connectionLog) Write(p []byte) (int, error) {
 	if strings.HasPrefix(text, "http2: ") && !strings.HasPrefix(text, "http2: panic") {
 		level = slog.LevelDebug
 	}
-	if why, ok := strings.CutPrefix(text, "http: TLS handshake error from (address): "); ok {
-		c.log.Debug("TLS handshake failed", "error", why)
+	if reason, ok := strings.CutPrefix(text, "http: TLS handshake error from (address): "); ok {
+		c.log.Debug("TLS handshake failed", "error", reason)
 	} else {
 		c.log.Log(context.Background(), level, text)
 	}

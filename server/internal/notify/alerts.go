@@ -15,7 +15,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// Alerts tells the admins of accounts of trouble with their webhooks, by mail.
+// Alerts sends mail about failing webhooks to the admins of accounts.
 type Alerts struct {
 	Accounts interface {
 		Account(ctx context.Context, id string) (account.Account, error)
@@ -29,15 +29,15 @@ type Alerts struct {
 
 var _ delivery.Alerts = Alerts{}
 
-// Alert implements [delivery.Alerts]: it has mail sent to all admins. Where there are no admins or no mail, the log has the
-// troubles instead.
+// Alert implements [delivery.Alerts]. It enqueues mail to all admins. Without admins or a mail server it logs the troubles
+// instead.
 func (a Alerts) Alert(ctx context.Context, d delivery.Digest) error {
 	owner, err := a.Accounts.Account(ctx, d.Account)
 	if err != nil && !errors.Is(err, account.ErrNotFound) {
 		return err
 	}
 	if a.Mail == nil || len(owner.Admins) == 0 {
-		a.logUntold(d)
+		a.logTroubles(d)
 		return nil
 	}
 	m, err := digestMail(d, a.Letterhead)
@@ -46,23 +46,24 @@ func (a Alerts) Alert(ctx context.Context, d delivery.Digest) error {
 	}
 	m.To = owner.Admins
 	if err := a.Mail.Enqueue(ctx, m); err != nil {
-		return fmt.Errorf("telling admins of webhooks: %w", err)
+		return fmt.Errorf("sending an alert about webhooks: %w", err)
 	}
 	return nil
 }
 
-func (a Alerts) logUntold(d delivery.Digest) {
+func (a Alerts) logTroubles(d delivery.Digest) {
 	for _, one := range d.Troubles {
 		a.Log.Warn("no recipient for an alert about a webhook", "account", d.Account, "subscription", one.Subscription,
 			"purpose", string(one.Purpose), "reason", string(one.Reason), "since", one.Since)
 	}
 }
 
-// wordings are what mail about webhooks says in one language. HOST is the endpoint's, SINCE is [delivery.Trouble.Since].
+// wordings are the texts of mail about webhooks in one language. HOST is the host of the endpoint, and SINCE
+// [delivery.Trouble.Since].
 type wordings struct {
-	pings, checks                    wording // are not answered as they should be
-	pingsFailed, securityCheckFailed wording // and it was switched off
-	several                          wording // subscriptions, of which NUMBER are listed
+	pings, checks                    wording // are not answered correctly; the webhook stays active
+	pingsFailed, securityCheckFailed wording // the webhook was deactivated
+	several                          wording // subscriptions; NUMBER is how many
 	subscription                     string
 	time                             func(time.Time) string
 }
@@ -109,8 +110,8 @@ var alertsInEnglish = wordings{
 	time:         englishTime,
 }
 
-// digestMail returns the message for a digest, in Icelandic and in English. Of a URL it tells the host: the rest may be a
-// secret.
+// digestMail returns the message for a digest, in Icelandic and in English. It has only the hosts of URLs, since the
+// rest may be secret.
 func digestMail(d delivery.Digest, head Letterhead) (mail.Message, error) {
 	hosts := make([]string, len(d.Troubles))
 	for i, one := range d.Troubles {
@@ -128,7 +129,7 @@ func digestMail(d delivery.Digest, head Letterhead) (mail.Message, error) {
 	return notice{Head: head, Subject: subject, Languages: []translation{is, en}}.message(d.ID)
 }
 
-// translation returns what a digest says: a single trouble in its own words, several as a list.
+// translation returns the text of a digest: for one trouble its own text, for several a list.
 func (w wordings) translation(lang string, troubles []delivery.Trouble, hosts []string) translation {
 	text := func(i int) string {
 		return w.of(troubles[i]).with("HOST", hosts[i], "SINCE", w.time(troubles[i].Since))

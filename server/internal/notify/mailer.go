@@ -20,33 +20,33 @@ import (
 // ProcessKind is the kind of jobs that send mail about a signing process, to one person each.
 const ProcessKind = "process.mail"
 
-// Mailer sends mail about signing processes to those whom they concern (spec 4.6).
+// Mailer sends mail about signing processes to participants and to admins of the account (spec 4.6).
 type Mailer struct {
 	Queue     Queue
 	Processes portal.Store
 	Accounts  interface {
 		Account(ctx context.Context, id string) (account.Account, error)
 	}
-	BaseURL    string // before the paths of links
+	BaseURL    string // of links
 	Letterhead Letterhead
 }
 
 var _ portal.Mail = (*Mailer)(nil)
 
-// processJob is what a job carries. The message is written when it is sent, from what the process is then: a
-// link is a credential, which is sealed in the process and nowhere else.
+// processJob is the payload of a job. The message is written when it is sent, from the process at that time: a link is a
+// credential, which is stored only in the process, encrypted.
 type processJob struct {
 	Version     int       `json:"version"`
 	Topic       topic     `json:"topic"`
 	Process     string    `json:"process"`
-	Participant string    `json:"participant"` // whom it goes to, or who declined
+	Participant string    `json:"participant"` // recipient, or who declined
 	To          string    `json:"to"`          // address
-	Since       time.Time `json:"since"`       // of an invitation: when it was made
+	Since       time.Time `json:"since"`       // when the job was enqueued; for an invitation, InvitedAt of its link
 }
 
 const processVersion = 1
 
-// topic is what a message is about.
+// topic is the subject of a message.
 type topic string
 
 const (
@@ -104,17 +104,17 @@ func (m *Mailer) enqueue(ctx context.Context, list ...processJob) error {
 	return m.Queue.Tx.InTx(ctx, func(ctx context.Context) error { return m.Queue.Jobs.Enqueue(ctx, jobs...) })
 }
 
-// errOutdated is returned for a message whose news is no longer true.
+// errOutdated is the error of a message that is no longer true.
 var errOutdated = errors.New("the message is outdated")
 
-// Send does a job of [ProcessKind]. A message that is outdated is not sent. What became of one that is not tried again is
-// recorded together with the end of the job.
+// Send runs a job of [ProcessKind]. It does not send an outdated message. It records the final result of a message in the
+// evidence log, in the transaction that ends the job.
 func (m *Mailer) Send(ctx context.Context, job storage.Job) (then func(ctx context.Context) error, err error) {
-	var carried processJob
-	if err := json.Unmarshal(job.Payload, &carried); err != nil || carried.Version != processVersion {
-		return nil, errors.Join(fmt.Errorf("mail of version %d about a process cannot be read", carried.Version), err)
+	var payload processJob
+	if err := json.Unmarshal(job.Payload, &payload); err != nil || payload.Version != processVersion {
+		return nil, errors.Join(fmt.Errorf("mail of version %d about a process cannot be read", payload.Version), err)
 	}
-	w, n, err := m.write(ctx, carried)
+	w, n, err := m.write(ctx, payload)
 	if errors.Is(err, errOutdated) {
 		return nil, nil
 	}
@@ -126,20 +126,20 @@ func (m *Mailer) Send(ctx context.Context, job storage.Job) (then func(ctx conte
 	if err != nil {
 		return nil, err
 	}
-	message.To = []string{carried.address(w.participant)}
-	became, why := m.Queue.deliver(ctx, message, carried.Since, job.Attempt)
-	entry, err := carried.entry(w.process, became, job, why, m.Queue.Now.Now(ctx))
+	message.To = []string{payload.address(w.participant)}
+	result, sendErr := m.Queue.deliver(ctx, message, payload.Since, job.Attempt)
+	entry, err := payload.entry(w.process, result, job, sendErr, m.Queue.Now.Now(ctx))
 	record := func(ctx context.Context) error { return m.record(ctx, entry) }
-	if became != delayed {
+	if result != delayed {
 		return record, err
 	}
 	if err == nil && isRecorded(job.Attempt) {
 		err = m.Queue.Tx.InTx(context.WithoutCancel(ctx), record)
 	}
-	return nil, errors.Join(why, err)
+	return nil, errors.Join(sendErr, err)
 }
 
-// address is the address of a message, with the name of the participant. The names of admins are not known.
+// address returns the address of a message, with the name of the participant. The names of admins are not known.
 func (j processJob) address(one portal.Participant) string {
 	to := netmail.Address{Address: j.To}
 	if j.Topic != refusal {
@@ -170,29 +170,29 @@ func (m *Mailer) write(ctx context.Context, j processJob) (writer, notice, error
 	return w, n, err
 }
 
-// entryPrefix begins the kinds of entries in the evidence log about the mail of a process, whose ID is
-// their subject: mail.sent, mail.delayed, mail.refused and mail.gaveup. They name no address: that of a
-// participant is in the entry about the creation.
+// entryPrefix is the prefix of the kinds of entries in the evidence log about the mail of a process: mail.sent,
+// mail.delayed, mail.refused and mail.gaveup. Their subject is the ID of the process. They have no address; those of
+// participants are in the entry about the creation of the process.
 const entryPrefix = "mail."
 
-// mailFacts are what became of a message.
+// mailFacts are the facts of an entry about a message.
 type mailFacts struct {
 	Topic       topic  `json:"topic"`
-	Participant string `json:"participant"`     // whom it went to, or who declined
-	Admin       bool   `json:"admin,omitempty"` // it went to an admin of the account
-	Message     string `json:"message"`         // what is before the @ of its Message-ID
+	Participant string `json:"participant"`     // recipient, or who declined
+	Admin       bool   `json:"admin,omitempty"` // the recipient is an admin of the account
+	Message     string `json:"message"`         // part of its Message-ID before the @
 	Attempts    int    `json:"attempts"`
 	failureFacts
 }
 
-// failureFacts are why the last attempt failed.
+// failureFacts are the reasons why the last attempt failed.
 type failureFacts struct {
 	Step     mail.Step `json:"step,omitempty"`     // of the conversation with the server
-	Code     int       `json:"code,omitempty"`     // the server's answer
-	Enhanced string    `json:"enhanced,omitempty"` // what it says more exactly
-	Says     string    `json:"says,omitempty"`     // what happened in place of an answer
-	// MaybeSent: the server had the whole message and did not say that it takes it. It is sent again, since
-	// one that comes twice is better than one that never comes.
+	Code     int       `json:"code,omitempty"`     // reply code of the server
+	Enhanced string    `json:"enhanced,omitempty"` // enhanced status code (RFC 3463)
+	Says     string    `json:"says,omitempty"`     // what happened if the server sent no reply
+	// MaybeSent reports whether the server got the whole message and sent no reply. The message is sent again, since a
+	// duplicate is better than a lost message.
 	MaybeSent bool `json:"maybeSent,omitempty"`
 }
 
@@ -207,35 +207,35 @@ func factsOf(err error) failureFacts {
 	return failureFacts{}
 }
 
-// entry is an entry of the evidence log about a message.
-func (j processJob) entry(p portal.Process, became result, job storage.Job, err error, at time.Time) (storage.Entry, error) {
+// entry returns an entry of the evidence log about the result of a message.
+func (j processJob) entry(p portal.Process, r result, job storage.Job, err error, at time.Time) (storage.Entry, error) {
 	facts, encodingErr := json.Marshal(mailFacts{
 		Topic: j.Topic, Participant: j.Participant, Admin: j.Topic == refusal, Message: job.ID, Attempts: job.Attempt,
 		failureFacts: factsOf(err),
 	})
 	if encodingErr != nil {
-		return storage.Entry{}, fmt.Errorf("encoding what became of a message: %w", encodingErr)
+		return storage.Entry{}, fmt.Errorf("encoding the result of a message: %w", encodingErr)
 	}
-	return storage.Entry{Subject: p.ID, Account: p.Account, Kind: entryPrefix + string(became), At: at, Facts: facts}, nil
+	return storage.Entry{Subject: p.ID, Account: p.Account, Kind: entryPrefix + string(r), At: at, Facts: facts}, nil
 }
 
-// isRecorded reports whether a delay is recorded: at the first attempt, the second, the fourth, the eighth and so
-// on, since a mail server may be away for days.
+// isRecorded reports whether a delay is recorded: that of the first attempt, the second, the fourth, the eighth and so on,
+// since a mail server may be unavailable for days.
 func isRecorded(attempt int) bool { return bits.OnesCount(uint(attempt)) == 1 }
 
-// record records what became of a message.
+// record records the result of a message.
 func (m *Mailer) record(ctx context.Context, entry storage.Entry) error {
 	if err := m.Queue.Evidence.Record(ctx, entry); err != nil {
-		return fmt.Errorf("recording what became of a message: %w", err)
+		return fmt.Errorf("recording the result of a message: %w", err)
 	}
 	return nil
 }
 
-// NoMail is the mail of a server that sends none. It writes no messages, but there may be some: the commands of an
-// operator that invite again do not know whether a server sends mail.
+// NoMail is the mail of a server that sends none. It enqueues no messages, but drops those that commands of an operator
+// have enqueued, which do not know whether a server sends mail.
 type NoMail struct {
 	Queue Queue
-	Log   *slog.Logger // of messages that are dropped
+	Log   *slog.Logger // for messages that are dropped
 }
 
 var _ portal.Mail = NoMail{}
@@ -254,7 +254,7 @@ func (n NoMail) Withdraw(ctx context.Context, process string) error {
 	return n.Queue.withdraw(ctx, process)
 }
 
-// Drop does a job of [ProcessKind] by not sending its message.
+// Drop runs a job of [ProcessKind] without sending its message.
 func (n NoMail) Drop(_ context.Context, job storage.Job) (retry time.Time, err error) {
 	n.Log.Warn("message not sent: no mail server is configured (--mail)", "process", job.Group)
 	return retry, nil

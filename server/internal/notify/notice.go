@@ -1,5 +1,6 @@
-// Package notify sends mail to people: invitations and what becomes of signing processes to participants, and trouble with
-// webhooks to the admins of accounts. Messages are jobs, so that none is lost and none keeps a call waiting.
+// Package notify sends mail to people: invitations to and results of signing processes to their participants, and
+// alerts about webhooks to the admins of accounts. Messages are jobs, so that none is lost and no call waits for a mail
+// server.
 package notify
 
 import (
@@ -16,28 +17,27 @@ import (
 	"github.com/innsigli/innsigli/portal/page"
 )
 
-// notice is a message that says one thing in several languages.
+// notice is a message with the same text in several languages.
 type notice struct {
 	Subject   string
 	Languages []translation
 	Head      Letterhead
 }
 
-// Letterhead is how the operator looks, in mail as on the signing page. The zero value is Innsigli's
-// own.
+// Letterhead has the name, colour and logo of the operator, as on the signing page. The zero value is that of Innsigli.
 type Letterhead struct {
 	Operator string
-	Hex      string // the colour, "#rrggbb", which white words can be read on
+	Hex      string // colour, "#rrggbb", with enough contrast to white text
 	Logo     []byte // PNG
 }
 
-// LetterheadOf returns that of an operator.
+// LetterheadOf returns the letterhead of an operator.
 func LetterheadOf(o page.Operator) Letterhead { return Letterhead{o.Name, o.Colour, o.Logo} }
 
-func (h Letterhead) Name() string   { return cmp.Or(h.Operator, page.OwnName) }
-func (h Letterhead) Colour() string { return cmp.Or(h.Hex, page.OwnColour) }
+func (h Letterhead) Name() string   { return cmp.Or(h.Operator, page.DefaultName) }
+func (h Letterhead) Colour() string { return cmp.Or(h.Hex, page.DefaultColour) }
 
-// LogoURL is where the HTML finds the logo that comes with it; empty: there is none.
+// LogoURL returns the URL of the attached logo for the HTML; empty: there is none.
 func (h Letterhead) LogoURL() template.URL {
 	if h.Logo == nil {
 		return ""
@@ -45,8 +45,8 @@ func (h Letterhead) LogoURL() template.URL {
 	return mail.LogoURL
 }
 
-// translation is a notice in one language. List has paragraphs, each under its label. Link, if there is one, is where
-// the notice leads, and Note is said about it.
+// translation is a notice in one language. List has paragraphs with labels. Link is an optional link, and Note a sentence
+// about it.
 type translation struct {
 	Lang, Title, Text string
 	List              []fact
@@ -55,14 +55,14 @@ type translation struct {
 	Facts             []fact
 }
 
-// fact is a value under a label.
+// fact is a value with a label.
 type fact struct{ Label, Value string }
 
-// wording is what a notice says in one language, with words in capitals where something is to be
-// put in.
+// wording is the text of a notice in one language. Words in capitals are placeholders.
 type wording struct{ title, text string }
 
-// with replaces each of the words by what comes after it. That may be hostile: it is taken for plain text.
+// with returns the text with placeholders replaced: pairs has placeholders, each followed by its value. Values may be
+// hostile, and are reduced to plain text.
 func (w wording) with(pairs ...string) string {
 	pairs = slices.Clone(pairs)
 	for i := 1; i < len(pairs); i += 2 {
@@ -71,8 +71,7 @@ func (w wording) with(pairs ...string) string {
 	return strings.NewReplacer(pairs...).Replace(w.text)
 }
 
-// Plain returns text on one line, without what ends a header, changes the direction of the text around it, or is a
-// command to a terminal.
+// Plain returns text on one line, without characters that end a header, change the direction of text or control a terminal.
 func Plain(text string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		switch {
@@ -90,7 +89,7 @@ var noticeHTML string
 
 var noticeTemplate = template.Must(template.New("notice").Parse(noticeHTML))
 
-// message is the notice as text and as HTML.
+// message returns the notice as text and as HTML.
 func (n notice) message(id string) (mail.Message, error) {
 	var texts, languages []string
 	for _, t := range n.Languages {
@@ -122,7 +121,7 @@ func (t translation) text() string {
 	return out
 }
 
-// icelandicTime and englishTime are a time as the signing page writes it.
+// icelandicTime and englishTime format a time as the signing page does.
 func icelandicTime(t time.Time) string { return page.Date("is", t) }
 func englishTime(t time.Time) string   { return page.Date("en", t) }
 
@@ -131,7 +130,7 @@ var (
 	testWordsEN = wording{"A test of the mail", "HOST can send mail. This message was sent on WHEN to try it. There is nothing to do about it."}
 )
 
-// TestMessage returns a message that tries the mail of a server; its To is empty.
+// TestMessage returns a message that tests the mail of a server; its To is empty.
 func TestMessage(baseURL string, head Letterhead, now time.Time) (mail.Message, error) {
 	n := notice{
 		Head:    head,

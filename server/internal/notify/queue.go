@@ -12,15 +12,15 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// MessageKind is the kind of jobs that send a message to one recipient. Each recipient has a job of their own, so
-// that an address that is refused keeps the message from no other.
+// MessageKind is the kind of jobs that send a message to one recipient. Each recipient has its own job, so that a refused
+// address does not affect the others.
 const MessageKind = "mail"
 
-// giveUpAfter is how long a message is tried to be sent (RFC 5321 4.5.4.1).
+// giveUpAfter is how long the server tries to send a message (RFC 5321 4.5.4.1).
 const giveUpAfter = 5 * 24 * time.Hour
 
-// MaxAttempts is how many attempts of a job of this package may fail before it is parked: more than there are in the time
-// for which a message is tried to be sent, with pauses of up to five minutes.
+// MaxAttempts is how many attempts of a job of this package may fail before it is parked: more than there are in
+// giveUpAfter, with pauses of up to five minutes.
 const MaxAttempts = 2000
 
 // Queue sends messages in the background.
@@ -29,11 +29,11 @@ type Queue struct {
 	Jobs     storage.Jobs
 	Out      mail.Transport
 	Log      *slog.Logger
-	Evidence storage.EvidenceLog // of what became of mail about processes
+	Evidence storage.EvidenceLog // for the results of mail about processes
 	Now      storage.Clock       // nil: the machine's clock
 }
 
-// messageJob is what a job carries.
+// messageJob is the payload of a job.
 type messageJob struct {
 	Version int          `json:"version"`
 	Message mail.Message `json:"message"`
@@ -42,8 +42,8 @@ type messageJob struct {
 
 const messageVersion = 1
 
-// Enqueue has a message sent to each of its recipients. While a message is still to be sent to somebody, another
-// with its ID is not sent to them.
+// Enqueue enqueues a job for each recipient of a message. It ignores a recipient who has a job for a message with the
+// same ID.
 func (q Queue) Enqueue(ctx context.Context, message mail.Message) error {
 	var list []storage.Job
 	now := q.Now.Now(ctx)
@@ -59,31 +59,31 @@ func (q Queue) Enqueue(ctx context.Context, message mail.Message) error {
 	return q.Tx.InTx(ctx, func(ctx context.Context) error { return q.Jobs.Enqueue(ctx, list...) })
 }
 
-// Send does a job of [MessageKind].
+// Send runs a job of [MessageKind].
 func (q Queue) Send(ctx context.Context, job storage.Job) (retry time.Time, err error) {
-	var carried messageJob
-	if err := json.Unmarshal(job.Payload, &carried); err != nil || carried.Version != messageVersion {
-		return retry, errors.Join(fmt.Errorf("a message of version %d cannot be read", carried.Version), err)
+	var payload messageJob
+	if err := json.Unmarshal(job.Payload, &payload); err != nil || payload.Version != messageVersion {
+		return retry, errors.Join(fmt.Errorf("a message of version %d cannot be read", payload.Version), err)
 	}
-	result, err := q.deliver(ctx, carried.Message, carried.Since, job.Attempt)
+	result, err := q.deliver(ctx, payload.Message, payload.Since, job.Attempt)
 	if result == delayed {
 		return retry, err
 	}
 	return retry, nil
 }
 
-// result is what became of a message.
+// result is the result of an attempt to send a message.
 type result string
 
 const (
-	sent    result = "sent"    // taken by the mail server
-	delayed result = "delayed" // it is tried again
-	refused result = "refused" // for good
-	gaveUp  result = "gaveup"  // it was tried for long enough
+	sent    result = "sent"    // the mail server accepted it
+	delayed result = "delayed" // it will be tried again
+	refused result = "refused" // the mail server refused it for good
+	gaveUp  result = "gaveup"  // giveUpAfter has passed
 )
 
-// deliver tries to send a message that was made at the time since, and returns why it was not sent. What became of it
-// is logged, without its recipients.
+// deliver tries to send a message that was enqueued at the time since. It logs the final result, without recipients, and
+// returns why the message was not sent.
 func (q Queue) deliver(ctx context.Context, message mail.Message, since time.Time, attempt int) (result, error) {
 	err := q.Out.Send(ctx, message)
 	switch {

@@ -8,9 +8,8 @@ import (
 	"github.com/innsigli/innsigli/portal"
 )
 
-// processWords are what a message says in Icelandic and in English. SENDER is the name of the account,
-// FILE that of the document, UNTIL when the link expires, NAME who declined, and INVITED the name that
-// the invitation had.
+// processWords are the texts of a message in Icelandic and in English. SENDER is the name of the account, FILE the name of
+// the document, UNTIL when the link expires, NAME who declined, and INVITED the name in the invitation.
 type processWords struct {
 	is, en         wording
 	linkIS, linkEN string
@@ -39,59 +38,59 @@ var refusalWords = processWords{
 	en: wording{"A signature was declined", "NAME has declined to sign the document “FILE”. Nobody else can sign it any more."},
 }
 
-// otherRefusalWords are about somebody whose electronic ID has another name.
+// otherRefusalWords are for a person whose electronic ID has another name than the invitation.
 var otherRefusalWords = processWords{
 	is: wording{refusalWords.is.title, "NAME, sem var boðið undir nafninu „INVITED“, hafnaði því að undirrita skjalið „FILE“. Aðrir geta þá ekki heldur undirritað það lengur."},
 	en: wording{refusalWords.en.title, "NAME, invited as “INVITED”, has declined to sign the document “FILE”. Nobody else can sign it any more."},
 }
 
-// saying is what else a message may say.
-type saying struct{ is, en string }
+// addition is an additional sentence of a message.
+type addition struct{ is, en string }
 
 var (
-	// useLink is about a link that is a credential, usePage about a page that needs a login.
-	useLink = saying{
+	// useLink is for a link that is a credential, and usePage for a page that needs a login.
+	useLink = addition{
 		"Opnaðu tengilinn og skráðu þig inn með rafrænum skilríkjum. Tengillinn gildir til UNTIL og er persónulegur: láttu aðra ekki fá hann.",
 		"Open the link and log in with your electronic ID. The link is valid until UNTIL and is yours alone: do not pass it on.",
 	}
-	usePage = saying{
+	usePage = addition{
 		"Opnaðu tengilinn og skráðu þig inn með rafrænum skilríkjum.",
 		"Open the link and log in with your electronic ID.",
 	}
-	fetchIt = saying{
+	fetchIt = addition{
 		"Opnaðu tengilinn og skráðu þig inn með rafrænum skilríkjum til að sækja það undirritað.",
 		"To get it with the signatures, open the link and log in with your electronic ID.",
 	}
-	askForLink = saying{
+	askForLink = addition{
 		"Tengillinn sem þú fékkst gildir ekki lengur. SENDER getur látið þig fá skjalið.",
 		"The link that you got is not valid any more. SENDER can give you the document.",
 	}
-	// neverAsked goes with each link, against pages that ask for the PIN.
-	neverAsked = saying{
+	// pinWarning accompanies each link, against fraudulent pages that ask for the PIN.
+	pinWarning = addition{
 		"PIN-númerið er aðeins slegið inn í símanum sjálfum, aldrei á síðunni sem tengillinn opnar og aldrei í tölvupósti.",
 		"Your PIN is entered on the phone itself, never on the page that the link opens, and never in a mail.",
 	}
 )
 
-func (w processWords) and(more saying) processWords {
+func (w processWords) and(more addition) processWords {
 	w.is.text += " " + more.is
 	w.en.text += " " + more.en
 	return w
 }
 
-// notice replaces each of the words by what comes after it. UNTIL is written as each language does.
+// notice returns the notice with placeholders replaced by pairs. UNTIL is formatted in each language.
 func (w processWords) notice(file, link string, until time.Time, pairs ...string) notice {
 	pairs = append(pairs, "FILE", file)
 	say := func(words wording, until string) string { return words.with(append(pairs, "UNTIL", until)...) }
-	var never saying
+	var note addition
 	if link != "" {
-		never = neverAsked
+		note = pinWarning
 	}
 	return notice{
 		Subject: w.is.title + " / " + w.en.title + ": " + Plain(file),
 		Languages: []translation{
-			{Lang: "is", Title: w.is.title, Text: say(w.is, icelandicTime(until)), Link: link, LinkText: w.linkIS, Note: never.is},
-			{Lang: "en", Title: w.en.title, Text: say(w.en, englishTime(until)), Link: link, LinkText: w.linkEN, Note: never.en},
+			{Lang: "is", Title: w.is.title, Text: say(w.is, icelandicTime(until)), Link: link, LinkText: w.linkIS, Note: note.is},
+			{Lang: "en", Title: w.en.title, Text: say(w.en, englishTime(until)), Link: link, LinkText: w.linkEN, Note: note.en},
 		},
 	}
 }
@@ -104,7 +103,7 @@ type writer struct {
 	baseURL     string
 }
 
-// notice is what a job's message says now.
+// notice returns the message of a job as of now.
 func (w writer) notice(j processJob, now time.Time) (notice, error) {
 	switch j.Topic {
 	case invitation:
@@ -117,7 +116,8 @@ func (w writer) notice(j processJob, now time.Time) (notice, error) {
 	return notice{}, fmt.Errorf("mail about %q cannot be written", j.Topic)
 }
 
-// invitation writes the invitation that was made at a time, unless another was made since or none is needed any more.
+// invitation returns the invitation that was made at a time. It returns errOutdated if there is a later one, or if none is
+// needed any more.
 func (w writer) invitation(made, now time.Time) (notice, error) {
 	one := w.participant
 	signs := one.Role == portal.Signer
@@ -141,8 +141,8 @@ func (w writer) invitation(made, now time.Time) (notice, error) {
 	return words.and(use).notice(w.process.FileName, link, made.Add(portal.InvitationTime), "SENDER", w.sender), nil
 }
 
-// completion leads to the page that the participant logs in to, or to the link that leads there
-// first. A participant whose link has expired unopened has neither, and is told all the same.
+// completion returns the message about a completed process, with a link to the page of the participant. A participant whose
+// link expired unopened gets the message without a link.
 func (w writer) completion(now time.Time) (notice, error) {
 	link, err := w.link(now)
 	if err != nil {
@@ -155,11 +155,11 @@ func (w writer) completion(now time.Time) (notice, error) {
 	return completionWords.and(more).notice(w.process.FileName, link, time.Time{}, "SENDER", w.sender), nil
 }
 
-// errSealed is not final: another server may have the key.
+// errSealed is a temporary error: another server may have the key.
 var errSealed = errors.New("the link of the participant does not open with this server's master key")
 
-// link is where the participant signs or reads, after the answer too; empty when there is no such
-// place.
+// link returns the URL of the page on which the participant signs or reads, also after the answer; empty if the participant
+// cannot open it any more.
 func (w writer) link(now time.Time) (string, error) {
 	one := w.participant
 	switch path := w.process.Path(one, now); {
@@ -173,8 +173,8 @@ func (w writer) link(now time.Time) (string, error) {
 	return "", nil
 }
 
-// refusal names the process, by which the account knows it, and the person who declined, who may have another name than
-// the one who was invited.
+// refusal returns the message that a participant declined, with the ID of the process. The person who declined may have
+// another name than the invitation.
 func (w writer) refusal() (notice, error) {
 	decline, name := w.participant.Decline, w.participant.Name
 	if decline == nil {

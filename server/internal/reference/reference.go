@@ -1,9 +1,8 @@
-// Package reference serves the page on which people read the OpenAPI document of a server and try its
-// calls. The page is Swagger UI, whose files are in the program: the browser asks nobody but the server,
-// which a Content-Security-Policy sees to.
+// Package reference serves a page on which people read the OpenAPI document of a server and try its calls. The page is
+// Swagger UI, whose files are embedded in the program. A Content-Security-Policy prevents requests to other servers.
 //
 //	mux.Handle("/reference", reference.Handler(reference.Config{Document: "openapi.json"}))
-//	mux.Handle("/reference/", ...) // the same one
+//	mux.Handle("/reference/", ...) // the same handler
 package reference
 
 import (
@@ -20,19 +19,19 @@ import (
 	"github.com/swaggest/swgui/v5/static"
 )
 
-// Path is where the page is; its files are below.
+// Path is the path of the page. Its files have paths below it.
 const Path = "/reference"
 
-// Config is what the page is made of.
+// Config is the configuration of the page.
 type Config struct {
-	// Title is what the page is called, and Environment which server it belongs to, in a word.
+	// Title is the title of the page, and Environment the name of the server's environment.
 	Title, Environment string
-	// Document is where the OpenAPI document is, seen from the page.
+	// Document is the URL of the OpenAPI document, relative to the page.
 	Document string
 }
 
-// policy lets the page have what is of its own origin. Swagger UI has pictures in its style sheet, and
-// sets styles on elements, but no scripts in the page.
+// policy permits resources of the same origin, and the data: images and inline styles of Swagger UI. It permits no inline
+// scripts.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 //go:embed assets
@@ -40,7 +39,7 @@ var own embed.FS
 
 var pageTemplate = template.Must(template.ParseFS(own, "assets/page.html"))
 
-// files are those beside the page, with their types. Those of Swagger UI are compressed.
+// files has the files of the page with their media types. The files of Swagger UI are compressed.
 var files = map[string]struct {
 	kind string
 	from fs.FS
@@ -71,7 +70,7 @@ func Handler(c Config) http.Handler {
 	})
 }
 
-// servePage answers with the page. An error is that of writing to a browser that is gone.
+// servePage serves the page. It ignores errors of writing to a browser that has closed the connection.
 func servePage(w http.ResponseWriter, c Config) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", policy)
@@ -80,7 +79,7 @@ func servePage(w http.ResponseWriter, c Config) {
 	_ = pageTemplate.Execute(w, c)
 }
 
-// serveFile answers with a file, compressed if it is and the browser takes that.
+// serveFile serves a file, compressed if it is stored so and the browser accepts that.
 func serveFile(w http.ResponseWriter, r *http.Request) {
 	file, known := files[path.Base(r.URL.Path)]
 	if !known || path.Dir(r.URL.Path) != Path {

@@ -1,5 +1,5 @@
-// Package telemetry is what a server tells of itself to programs: metrics for Prometheus, and traces for OpenTelemetry.
-// Neither has more in it than the log: no path, no person and no document.
+// Package telemetry has the metrics of a server, for Prometheus, and its traces, for OpenTelemetry. Like the log,
+// neither has paths of requests or data about people and documents.
 package telemetry
 
 import (
@@ -42,7 +42,7 @@ func Version() string {
 	return cmp.Or(version, "(devel)")
 }
 
-// Metrics is what a server counts.
+// Metrics are the metrics of a server.
 type Metrics struct {
 	registry     *prometheus.Registry
 	inFlight     prometheus.Gauge
@@ -60,7 +60,7 @@ type Metrics struct {
 	attemptTimes *prometheus.HistogramVec
 }
 
-// NewMetrics returns metrics in which nothing was counted yet.
+// NewMetrics returns new metrics.
 func NewMetrics() *Metrics {
 	m := &Metrics{
 		registry:  prometheus.NewRegistry(),
@@ -86,7 +86,7 @@ func NewMetrics() *Metrics {
 	return m
 }
 
-// workTimes are the buckets of histograms about work, in seconds.
+// workTimes are the buckets of histograms of durations of work, in seconds.
 var workTimes = []float64{.001, .003, .01, .03, .1, .3, 1, 3, 10, 30}
 
 func counter(name, help string, labels ...string) *prometheus.CounterVec {
@@ -97,7 +97,7 @@ func histogram(name, help string, buckets []float64, labels ...string) *promethe
 	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 }
 
-// buildInfo is always 1, under the version.
+// buildInfo returns a metric that is always 1, with the versions as labels.
 func buildInfo() prometheus.Collector {
 	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "innsigli_build_info",
@@ -107,8 +107,8 @@ func buildInfo() prometheus.Collector {
 	return g
 }
 
-// Handler serves the metrics at /metrics, and the profiles of package pprof but for the command line, which may have
-// passwords in it. It is for operators alone. A metric that cannot be read is left out of an answer.
+// Handler serves the metrics at /metrics, and the profiles of package pprof except the command line, which may have
+// passwords in it. Only operators may reach it. A metric that cannot be read is left out.
 func (m *Metrics) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
@@ -119,36 +119,36 @@ func (m *Metrics) Handler() http.Handler {
 	return mux
 }
 
-// Answer is an HTTP request with what it was answered.
+// Answer is an HTTP request with its response.
 type Answer struct {
-	Method, Route string // the route is the pattern of the path, as "/api/v1/signing/{pollingId}"
+	Method, Route string // Route is the pattern of the path, such as "/api/v1/signing/{pollingId}"
 	Status        int
-	Bytes         int64 // of the answer's body
+	Bytes         int64 // of the response body
 	Took          time.Duration
 	RequestID     string
-	Client        string // ID of the API client; empty: it has not shown who it is
+	Client        string // ID of the API client; empty: not authenticated
 }
 
-// Begun counts a request that is being answered until the function that it returns is called.
+// Begun counts a request as in flight until the caller calls the function that it returns.
 func (m *Metrics) Begun() (ended func()) {
 	m.inFlight.Inc()
 	return m.inFlight.Dec
 }
 
-// Answered counts a request that was answered.
+// Answered counts a request after its response.
 func (m *Metrics) Answered(a Answer) {
 	m.requests.WithLabelValues(a.Method, a.Route, strconv.Itoa(a.Status)).Inc()
 	m.durations.WithLabelValues(a.Method, a.Route).Observe(a.Took.Seconds())
 	m.bytes.WithLabelValues(a.Route).Add(float64(a.Bytes))
 }
 
-// WatchBytes has bytes called with each scrape, for how many there are of a name.
+// WatchBytes adds a value of innsigli_http_inflight_bytes with a name. Each scrape calls bytes.
 func (m *Metrics) WatchBytes(name string, bytes func() int64) { m.held.of.Store(name, bytes) }
 
-// heldBytes are asked for with each scrape.
+// heldBytes is the collector of innsigli_http_inflight_bytes.
 type heldBytes struct {
 	desc *prometheus.Desc
-	of   sync.Map // a name to a func() int64
+	of   sync.Map // from a name to a func() int64
 }
 
 // Describe implements [prometheus.Collector].
@@ -161,7 +161,7 @@ func (h *heldBytes) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// Step counts how a signing request ends.
+// Step counts the end of a signing request. Other steps are not counted.
 func (m *Metrics) Step(s signing.Step) {
 	switch {
 	case s.Level != "":
@@ -177,8 +177,8 @@ func (m *Metrics) Attempt(a delivery.Attempt) {
 	m.attemptTimes.WithLabelValues(string(a.Purpose)).Observe(a.Duration.Seconds())
 }
 
-// WatchDeliveries has the age of the oldest delivery that is due read with each scrape: how far behind the deployment
-// is, whichever of its servers is asked.
+// WatchDeliveries adds a metric of how long the oldest due delivery has been due, in the whole deployment. Each scrape
+// calls oldestDue.
 func (m *Metrics) WatchDeliveries(oldestDue func(context.Context) (time.Time, error)) {
 	m.registry.MustRegister(scraped{
 		desc: prometheus.NewDesc("innsigli_webhook_oldest_due_seconds", "Time since the oldest delivery of a webhook that is due became due; 0: none is due.", nil, nil),
@@ -189,14 +189,14 @@ func (m *Metrics) WatchDeliveries(oldestDue func(context.Context) (time.Time, er
 	})
 }
 
-// Jobs are the jobs of a store, as far as they are measured.
+// Jobs is the part of [storage.Jobs] that metrics need.
 type Jobs interface {
 	NextDue(ctx context.Context, kinds ...string) (map[string]time.Time, error)
 	CountParked(ctx context.Context) (map[string]int, error)
 }
 
-// WatchJobs has it read with each scrape, of each kind and in the whole deployment, for how long the oldest job has been due
-// and how many jobs are parked.
+// WatchJobs adds metrics of how long the oldest due job of each kind has been due, and of how many are parked, in the whole
+// deployment. Each scrape reads them.
 func (m *Metrics) WatchJobs(jobs Jobs, kinds []string) {
 	m.registry.MustRegister(scraped{
 		desc:  prometheus.NewDesc("innsigli_job_oldest_due_seconds", "Time since the oldest job of a kind that is due became due; 0: none is due.", []string{"kind"}, nil),
@@ -243,7 +243,7 @@ func (m *Metrics) WatchFileSize(read func() (size, free int64, err error)) {
 	})
 }
 
-// overdue is for how many seconds something has been due; the zero time never is.
+// overdue returns the seconds since a time; 0 for the zero time and for a time in the future.
 func overdue(since time.Time) float64 {
 	if since.IsZero() {
 		return 0
@@ -251,7 +251,7 @@ func overdue(since time.Time) float64 {
 	return max(0, time.Since(since)).Seconds()
 }
 
-// scraped is a metric that is read with each scrape, by the value of its label if it has one.
+// scraped is a metric that each scrape reads. read returns its values by the value of the label, or one value by "".
 type scraped struct {
 	desc  *prometheus.Desc
 	label bool

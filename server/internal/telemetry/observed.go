@@ -13,13 +13,14 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// Observer measures and traces the work of a server, by wrapping what does it.
+// Observer measures and traces the work of a server. It wraps the services that do the work.
 type Observer struct {
 	Metrics *Metrics
 	Traces  *Traces // nil: nothing is traced
 }
 
-// Transactor returns tx with its transactions measured. Those inside of another are part of it.
+// Transactor returns a Transactor that measures the transactions of tx. It counts nested transactions as part of the
+// outer one.
 func (o Observer) Transactor(tx storage.Transactor) storage.Transactor { return observedStore{tx, o} }
 
 type observedStore struct {
@@ -55,7 +56,7 @@ func resultOfTx(err error) string {
 	return "rolled_back"
 }
 
-// Provider returns p with its calls measured.
+// Provider returns a provider that measures the calls of p.
 func (o Observer) Provider(p idp.Provider) idp.Provider { return observedProvider{p, o} }
 
 type observedProvider struct {
@@ -92,7 +93,8 @@ func (o observedProvider) call(ctx context.Context, name string, do func(context
 	return state, event, err
 }
 
-// resultOfCall is what a call came to. That a person cancelled is an answer, and no failure of the call.
+// resultOfCall returns the result of a call. "refused" is an answer, such as that the person cancelled, and not a
+// failure of the call.
 func resultOfCall(event idp.Event, err error) string {
 	if err != nil {
 		return failedResult
@@ -110,7 +112,7 @@ func resultOfCall(event idp.Event, err error) string {
 	return failedResult
 }
 
-// Sources returns s with its calls for timestamps and revocation status measured.
+// Sources returns sources that measure the calls of s for timestamps and revocation status.
 func (o Observer) Sources(s ades.Sources) ades.Sources {
 	if s.Time != nil {
 		s.Time = observedTime{s.Time, o}
@@ -158,7 +160,7 @@ func (o Observer) beginEvidence(ctx context.Context, call string) (context.Conte
 	}
 }
 
-// resultOfEvidence is what a call came to. That a certificate was revoked is an answer.
+// resultOfEvidence returns the result of a call. "revoked" is an answer, and not a failure.
 func resultOfEvidence(err error) string {
 	switch {
 	case err == nil:
@@ -171,7 +173,7 @@ func resultOfEvidence(err error) string {
 	return failedResult
 }
 
-// Kind returns k with its jobs measured. Each is a trace of its own.
+// Kind returns a kind of jobs that measures the jobs of k. Each attempt has its own trace.
 func (o Observer) Kind(k queue.Kind) queue.Kind {
 	if do := k.Do; do != nil {
 		k.Do = func(ctx context.Context, job storage.Job) (retry time.Time, err error) {
@@ -192,7 +194,7 @@ func (o Observer) Kind(k queue.Kind) queue.Kind {
 	return k
 }
 
-// beginJob begins a job of a kind.
+// beginJob begins to measure an attempt of a job. The caller calls the function that it returns at the end.
 func (o Observer) beginJob(ctx context.Context, kind string) (context.Context, func(later bool, err error)) {
 	ctx, end := o.Traces.begin(ctx, "job "+kind)
 	began := time.Now()

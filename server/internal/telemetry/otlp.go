@@ -26,12 +26,12 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Collector is where spans are sent, as the variables say that OpenTelemetry has for it
-// (OpenTelemetry Protocol Exporter).
+// Collector is the collector that spans are sent to, as the environment variables of OpenTelemetry set it (OpenTelemetry
+// Protocol Exporter).
 type Collector struct {
-	Endpoint string // URL, which may have a password in it; empty: there are no traces
+	Endpoint string // URL, which may have a password in it; empty: nothing is traced
 	headers  http.Header
-	timeout  time.Duration // of one try
+	timeout  time.Duration // of one request
 	compress bool
 	tls      *tls.Config
 }
@@ -39,12 +39,12 @@ type Collector struct {
 // environment is a function such as [os.Getenv].
 type environment func(name string) string
 
-// ofTraces is what a variable of exporters says of traces.
+// ofTraces returns the variable of an exporter for traces, or else that for all signals.
 func (e environment) ofTraces(name string) string {
 	return strings.TrimSpace(cmp.Or(e("OTEL_EXPORTER_OTLP_TRACES_"+name), e("OTEL_EXPORTER_OTLP_"+name)))
 }
 
-// ReadCollector reads the variables, and calls fault for each that is faulty. Without any there are no traces.
+// ReadCollector reads the variables, and calls fault for each that is faulty. If none is set, nothing is traced.
 func ReadCollector(getenv func(name string) string, fault func(name, text string)) (c Collector) {
 	e := environment(getenv)
 	exporter := e("OTEL_TRACES_EXPORTER")
@@ -55,7 +55,7 @@ func ReadCollector(getenv func(name string) string, fault func(name, text string
 		fault("OTEL_TRACES_EXPORTER", fmt.Sprintf("%q is neither otlp nor none", exporter))
 	}
 	if protocol := e.ofTraces("PROTOCOL"); protocol != "" && protocol != "http/protobuf" {
-		fault("OTEL_EXPORTER_OTLP_PROTOCOL", fmt.Sprintf("%q is not to be had, but http/protobuf is", protocol))
+		fault("OTEL_EXPORTER_OTLP_PROTOCOL", fmt.Sprintf("%q is not supported; http/protobuf is", protocol))
 	}
 	c.Endpoint = e.endpoint(fault)
 	c.headers = e.headers(fault)
@@ -69,12 +69,13 @@ func ReadCollector(getenv func(name string) string, fault func(name, text string
 	}
 	c.tls = e.tls(fault)
 	if _, err := resource.New(context.Background(), resource.WithFromEnv()); err != nil {
-		fault("OTEL_RESOURCE_ATTRIBUTES", "is not of the form name=value,name=value")
+		fault("OTEL_RESOURCE_ATTRIBUTES", "must have the form name=value,name=value")
 	}
 	return c
 }
 
-// endpoint is the address of a collector: that for traces as it is, that for all with the path of traces.
+// endpoint returns the URL of the collector: the one for traces as it is, or the one for all signals with the path of
+// traces.
 func (e environment) endpoint(fault func(name, text string)) string {
 	text := e("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 	name := "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
@@ -84,12 +85,12 @@ func (e environment) endpoint(fault func(name, text string)) string {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		fault(name, "is no http or https URL") // it may have a password in it
+		fault(name, "is not an http or https URL") // not repeated: it may have a password in it
 	}
 	return text
 }
 
-// headers reads "name=value,…", whose values are escaped as in URLs.
+// headers reads headers of the form "name=value,…", whose values are percent-encoded.
 func (e environment) headers(fault func(name, text string)) http.Header {
 	text, headers := e.ofTraces("HEADERS"), make(http.Header)
 	if text == "" {
@@ -99,7 +100,7 @@ func (e environment) headers(fault func(name, text string)) http.Header {
 		name, value, ok := strings.Cut(strings.TrimSpace(pair), "=")
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		if !ok || name == "" || err != nil {
-			fault("OTEL_EXPORTER_OTLP_HEADERS", "is not of the form name=value,name=value")
+			fault("OTEL_EXPORTER_OTLP_HEADERS", "must have the form name=value,name=value")
 			return headers
 		}
 		headers.Add(strings.TrimSpace(name), value)
@@ -114,7 +115,7 @@ func (e environment) timeout(fault func(name, text string)) time.Duration {
 	}
 	milliseconds, err := strconv.Atoi(text)
 	if err != nil || milliseconds <= 0 || milliseconds > 600_000 {
-		fault("OTEL_EXPORTER_OTLP_TIMEOUT", fmt.Sprintf("%q is no number of milliseconds of up to ten minutes", text))
+		fault("OTEL_EXPORTER_OTLP_TIMEOUT", fmt.Sprintf("%q is not a number of milliseconds between 1 and 600000", text))
 		return time.Millisecond
 	}
 	return time.Duration(milliseconds) * time.Millisecond
@@ -143,30 +144,30 @@ func (e environment) tls(fault func(name, text string)) *tls.Config {
 	return c
 }
 
-// Open returns a provider of traces that are sent to the collector; nil when there is none. Whoever opens it shuts it
-// down. How many traces are recorded, and what they say of the server, is for the variables of OpenTelemetry too:
-// OTEL_TRACES_SAMPLER, OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES. failed is called when traces could not be sent.
+// Open returns a provider that sends spans to the collector; nil if there is none. The caller shuts it down. The
+// variables of OpenTelemetry also set which requests are traced and the attributes of the server: OTEL_TRACES_SAMPLER,
+// OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES. failed is called when spans could not be sent.
 func (c Collector) Open(ctx context.Context, failed func(error)) (*sdktrace.TracerProvider, error) {
 	if c.Endpoint == "" {
 		return nil, nil
 	}
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(failed)) // else it has a log of its own
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(failed)) // by default it writes to its own log
 	exporter, err := otlptrace.New(ctx, c.client())
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
-	about := resource.NewSchemaless(attribute.String("service.name", "innsigli"), attribute.String("service.version", Version()))
-	said, err := resource.New(ctx, resource.WithFromEnv())
+	attributes := resource.NewSchemaless(attribute.String("service.name", "innsigli"), attribute.String("service.version", Version()))
+	fromEnvironment, err := resource.New(ctx, resource.WithFromEnv())
 	if err == nil {
-		about, err = resource.Merge(about, said)
+		attributes, err = resource.Merge(attributes, fromEnvironment)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
-	return sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about)), nil
+	return sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(attributes)), nil
 }
 
-// Check reports whether the collector takes spans. It sends it none.
+// Check returns an error unless the collector accepts requests. It sends no spans.
 func (c Collector) Check(ctx context.Context) error {
 	_, err := c.client().post(ctx, nil)
 	return err
@@ -174,13 +175,13 @@ func (c Collector) Check(ctx context.Context) error {
 
 func (c Collector) client() *otlpClient {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: c.tls, ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute}
-	// A redirect is not followed: the headers, which may authenticate the server, are for the collector alone.
-	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &otlpClient{c, &http.Client{Transport: transport, CheckRedirect: stay}}
+	// Redirects are not followed: the headers may authenticate the server, and only the collector may get them.
+	noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &otlpClient{c, &http.Client{Transport: transport, CheckRedirect: noRedirect}}
 }
 
-// otlpClient sends spans to a collector by OTLP over HTTP. It is our own because that of OpenTelemetry
-// brings all of gRPC with it.
+// otlpClient sends spans to a collector with OTLP over HTTP. It is used because the client of OpenTelemetry depends on
+// gRPC.
 type otlpClient struct {
 	settings Collector
 	http     *http.Client
@@ -195,10 +196,10 @@ func (c *otlpClient) Stop(context.Context) error {
 	return nil
 }
 
-// UploadTraces implements otlptrace.Client. What a collector cannot take just now it is sent again (OTLP
-// 1.9, OTLP/HTTP Response), until the context ends.
+// UploadTraces implements otlptrace.Client. It sends spans again that the collector could not accept for now (OTLP 1.9,
+// OTLP/HTTP Response), until the context ends.
 func (c *otlpClient) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
-	// Its one member is that of an ExportTraceServiceRequest, which package of its own has gRPC in it.
+	// TracesData encodes as an ExportTraceServiceRequest, whose package depends on gRPC.
 	content, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: spans})
 	if err != nil {
 		return fmt.Errorf("traces: %w", err)
@@ -221,7 +222,7 @@ func (c *otlpClient) UploadTraces(ctx context.Context, spans []*tracepb.Resource
 	}
 }
 
-// post sends once. After an error it says how long to wait before it is sent again; negative: not at all.
+// post sends content once. With an error it returns how long to wait before sending it again; a negative wait means never.
 func (c *otlpClient) post(ctx context.Context, content []byte) (wait time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.settings.timeout)
 	defer cancel()
@@ -239,7 +240,7 @@ func (c *otlpClient) post(ctx context.Context, content []byte) (wait time.Durati
 		return 0, fmt.Errorf("traces: the collector cannot be reached: %w", withoutURL(err))
 	}
 	defer response.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 64<<10)) // so that the connection can be used again
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 64<<10)) // so that the connection can be reused
 	switch response.StatusCode {
 	case http.StatusOK, http.StatusAccepted, http.StatusNoContent:
 		return 0, nil
@@ -256,12 +257,12 @@ func (c *otlpClient) post(ctx context.Context, content []byte) (wait time.Durati
 func gzipped(content []byte) []byte {
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)
-	_, _ = w.Write(content) // to memory
+	_, _ = w.Write(content) // writing to memory does not fail
 	_ = w.Close()
 	return out.Bytes()
 }
 
-// withoutURL is an error without the address, which may have secrets in it.
+// withoutURL returns an error without the URL, which may have secrets in it.
 func withoutURL(err error) error {
 	if u := new(url.Error); errors.As(err, &u) {
 		return u.Err

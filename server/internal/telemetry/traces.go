@@ -10,11 +10,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Traces begins the spans of a server. What is done for a request is in the spans of one trace. A nil *Traces
-// begins none.
+// Traces begins the spans of a server. The work for one request has one trace. A nil *Traces begins no spans.
 type Traces struct{ tracer trace.Tracer }
 
-// NewTraces returns traces that a provider records; nil without one.
+// NewTraces returns traces that a provider records; nil without a provider.
 func NewTraces(p trace.TracerProvider) *Traces {
 	if p == nil {
 		return nil
@@ -22,9 +21,9 @@ func NewTraces(p trace.TracerProvider) *Traces {
 	return &Traces{p.Tracer(modulePath, trace.WithInstrumentationVersion(Version()))}
 }
 
-// Request begins the span of an HTTP request. The span goes on with the trace that the header names (W3C Trace Context),
-// unless there is no header: of clients that are not trusted none is taken, since they could have all of their
-// requests recorded, or mix them into the traces of others.
+// Request begins the span of an HTTP request. The span continues the trace that the header names (W3C Trace Context).
+// header is nil for clients that are not trusted, since they could have all of their requests recorded, or add them to
+// traces of others.
 func (t *Traces) Request(ctx context.Context, method string, header http.Header) (context.Context, func(Answer)) {
 	if t == nil {
 		return ctx, func(Answer) {}
@@ -51,7 +50,7 @@ func (t *Traces) Request(ctx context.Context, method string, header http.Header)
 	}
 }
 
-// step begins a span within a trace, and outside of one does nothing.
+// step begins a span within a recorded trace. Outside of one it does nothing.
 func (t *Traces) step(ctx context.Context, name string) (context.Context, func(result string)) {
 	if t == nil || !trace.SpanFromContext(ctx).IsRecording() {
 		return ctx, func(string) {}
@@ -59,7 +58,7 @@ func (t *Traces) step(ctx context.Context, name string) (context.Context, func(r
 	return t.begin(ctx, name)
 }
 
-// begin begins a span, of a trace of its own outside of one.
+// begin begins a span. Outside of a trace it begins a new trace.
 func (t *Traces) begin(ctx context.Context, name string) (context.Context, func(result string)) {
 	if t == nil {
 		return ctx, func(string) {}
@@ -74,5 +73,5 @@ func (t *Traces) begin(ctx context.Context, name string) (context.Context, func(
 	}
 }
 
-// failedResult is the result of work that was not done.
+// failedResult is the result of work that failed.
 const failedResult = "failed"
