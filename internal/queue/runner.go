@@ -18,9 +18,10 @@
 // An attempt whose lease ran out, or whose process died, before its result was stored is interrupted. That counts as a
 // failed attempt, too, when the job is claimed again. The first three interruptions in a row cause no pause, so that a
 // restart delays nothing. The pauses that follow grow like those after errors, so that a job that kills its process
-// leaves the process time for other jobs. Of the jobs with more than three interruptions in a row a runner has one at a time
-// in work, so that those which were only in work beside such a job are done. After [MaxInterruptions] in a row, which take about an hour, the job is parked
-// whatever its kind permits; servers that are killed again and again for some minutes park nothing.
+// leaves the process time for other jobs. Of the jobs with more than three interruptions in a row a runner has one at a
+// time in work, so that those which were only in work beside such a job are done. After [MaxInterruptions] in a row,
+// which take about an hour, the job is parked whatever its kind permits; servers that are killed again and again for
+// some minutes park nothing.
 //
 // Two kinds of attempts do not count as failed: those that a graceful stop of the runner or a lost lease cut short, and those
 // whose handler returned a later time without an error. An error of the store counts like any other: when the failure can be
