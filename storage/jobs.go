@@ -41,8 +41,9 @@ type Lease struct {
 	Job
 	Token string    // identifies this lease
 	Until time.Time // when the lease expires, after which the job can be claimed again
-	// Interrupted reports whether an earlier lease of the job expired. Attempt is then the number of that attempt. The
-	// holder of this lease stores its failure (Jobs.Fail) instead of making another attempt.
+	// Interrupted reports whether an earlier lease of the job expired before a result of its attempt was stored (Jobs.Finish,
+	// Retry or Fail). Attempt is then the number of that attempt. The holder of this lease stores its failure (Jobs.Fail)
+	// instead of making another attempt.
 	Interrupted bool
 }
 
@@ -51,7 +52,8 @@ type Failure struct {
 	Error string    // without personal data, bounded by the caller
 	At    time.Time // when the attempt failed
 	Due   time.Time // when the job is due again; the zero time parks it
-	// Interrupted reports whether the process that made the attempt stopped or could not store its result.
+	// Interrupted reports whether the lease expired before a result of the attempt was stored: its process died, its handler
+	// overran its time limit, or its result could not be stored.
 	Interrupted bool
 }
 
@@ -84,6 +86,10 @@ type Jobs interface {
 
 	// Retry returns the lease and makes the job due at the given time; [ErrLeaseLost].
 	Retry(ctx context.Context, l Lease, due time.Time) error
+
+	// Postpone returns the lease of an attempt that was not begun, also in the transaction that claimed it, and makes the job
+	// due at the given time; [ErrLeaseLost]. It decrements Attempt and keeps Interruptions. The lease must not be Interrupted.
+	Postpone(ctx context.Context, l Lease, due time.Time) error
 
 	// Fail is Retry after a failed attempt: it counts and stores the failure, and may park the job; [ErrLeaseLost].
 	// Retry, and a Failure that is not Interrupted, set Interruptions to 0.

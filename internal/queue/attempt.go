@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime/debug"
 	"time"
 
@@ -22,30 +23,33 @@ const (
 	freeInterruptions = 3
 )
 
-// errInterrupted is the error of an attempt whose lease ran out, or whose process died, before its result was stored.
-var errInterrupted = errors.New("the server stopped while it ran the job")
+// errInterrupted is the error of an interrupted attempt: its process died, its handler overran, or its result could not be
+// stored.
+var errInterrupted = errors.New("no result was stored before the lease ran out")
 
 // result is what an attempt came to, as it is to be stored.
 type result struct {
 	queue   *kindQueue
 	lease   storage.Lease    // its job is as it will be stored, if the attempt has failed
-	failed  error            // why the attempt failed
-	failure *storage.Failure // what is stored of that
+	err     error            // why the attempt failed
+	failure *storage.Failure // the same as it is stored; nil: the attempt has not failed
 	retry   time.Time        // of an attempt that has not failed, when the job is due again; zero: it is done
 	then    func(ctx context.Context) error
 	lost    bool // the lease was lost, and nothing was stored
+	// unconfirmed is the result as a failure that the store may have stored: it was unavailable before it confirmed that.
+	unconfirmed *result
 }
 
 // do makes an attempt. If the attempt before was interrupted, it makes a failure of that instead.
-func (w *run) do(held context.Context, q *kindQueue, lease storage.Lease) result {
+func (w *run) do(ctx context.Context, q *kindQueue, lease storage.Lease) result {
 	r := result{queue: q, lease: lease}
 	if lease.Interrupted {
-		w.held.returned(lease)
+		w.leases.returned(lease)
 		w.fail(&r, errInterrupted)
 		return r
 	}
-	cut, err := r.handle(held)
-	w.held.returned(lease)
+	cut, err := r.handle(ctx)
+	w.leases.returned(lease)
 	switch {
 	case err != nil && cut:
 		r.retry, r.then = time.Now(), nil
@@ -57,8 +61,8 @@ func (w *run) do(held context.Context, q *kindQueue, lease storage.Lease) result
 
 // handle calls the handler, and recovers from its panic. cut reports whether the handler's context ended before its time
 // limit: the runner stops, or the lease was lost.
-func (r *result) handle(held context.Context) (cut bool, err error) {
-	ctx, cancel := context.WithTimeout(held, r.queue.Timeout)
+func (r *result) handle(ctx context.Context) (cut bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, r.queue.Timeout)
 	defer cancel()
 	defer func() { cut = errors.Is(ctx.Err(), context.Canceled) }() // before cancel
 	defer recovered(&err)
@@ -70,23 +74,18 @@ func (r *result) handle(held context.Context) (cut bool, err error) {
 	return cut, err
 }
 
-// fail makes r the result of an attempt that has failed. If the store was unavailable, that is reported, and is no failure
-// of the job.
+// fail makes r the result of an attempt that has failed, whatever the error: also one of the store, since the store is
+// available when the failure can be stored.
 func (w *run) fail(r *result, err error) {
 	now, job := time.Now(), &r.lease.Job
-	r.then = nil
 	pause := pauseAfter(job.Failures + 1)
 	if r.lease.Interrupted {
-		pause = pauseAfter(job.Interruptions + 1 - freeInterruptions)
+		pause = jittered(pauseAfter(job.Interruptions + 1 - freeInterruptions))
 	}
 	if !r.retry.After(now) { // what failed at once would fail at once again
 		r.retry = now.Add(pause)
 	}
-	if storage.IsTemporary(err) {
-		w.report(storage.Job{}, err, &w.writes)
-		return
-	}
-	r.failed = err
+	r.then, r.err = nil, err
 	job.Failures++
 	job.Interruptions++
 	if !r.lease.Interrupted {
@@ -115,6 +114,12 @@ func recovered(err *error) {
 	if v := recover(); v != nil {
 		*err = &panicError{PanicText(v), debug.Stack()}
 	}
+}
+
+// jittered returns a random time between three and five quarters of a pause, so that jobs that were interrupted together are
+// not due together.
+func jittered(pause time.Duration) time.Duration {
+	return pause*3/4 + rand.N(pause/2+1)
 }
 
 // pauseAfter returns the pause after so many failures; 0 after none.

@@ -58,7 +58,7 @@ func (w *run) due(ctx context.Context, now time.Time) (due []*kindQueue) {
 	if ctx.Err() != nil {
 		return nil
 	}
-	if w.report(storage.Job{}, err, &w.reads); err != nil {
+	if w.reportStore(err, &w.outage.reads); err != nil {
 		lookLater(queues)
 		return nil
 	}
@@ -98,7 +98,9 @@ func (q *kindQueue) isDue(at time.Time, some bool, now time.Time) bool {
 // for the store for longer than leases last.
 func (w *run) claim(ctx context.Context, due []*kindQueue) {
 	claimed := make([][]storage.Lease, len(due))
+	all := make([]bool, len(due)) // all jobs of the kind that are due were claimed
 	var now time.Time
+	var suspect string // the token of the lease of the suspect job among them
 	var extended func()
 	// The end of ctx does not cancel it: the runner would not know whether it holds the leases.
 	err := w.Tx.InTx(context.WithoutCancel(ctx), func(ctx context.Context) (err error) {
@@ -107,36 +109,70 @@ func (w *run) claim(ctx context.Context, due []*kindQueue) {
 			return err
 		}
 		for i, q := range due {
-			limit, perGroup := q.limits()
-			if claimed[i], err = w.Jobs.Claim(ctx, q.Name, now, limit, perGroup, w.Lease); err != nil {
+			limit, perGroup := q.claimLimits()
+			leases, err := w.Jobs.Claim(ctx, q.Name, now, limit, perGroup, w.Lease)
+			if err != nil {
 				return err
 			}
+			claimed[i], all[i] = leases, len(leases) < limit
 		}
-		return nil
+		suspect, err = w.postponeSuspects(ctx, claimed, now)
+		return err
 	})
-	if w.report(storage.Job{}, err, &w.writes); err != nil {
+	if w.reportStore(err, &w.outage.writes); err != nil {
 		lookLater(due)
 		return
 	}
 	extended()
 	for i, q := range due {
 		q.nextLook = time.Time{}
-		if limit, _ := q.limits(); len(claimed[i]) < limit {
+		if all[i] {
 			q.claimedTo = now
 		}
 		for _, lease := range claimed[i] {
 			q.inWork++
 			w.worked = now
-			held := w.hold(lease, now.Add(q.Timeout))
-			go func() { w.results <- w.do(held, q, lease) }()
+			if lease.Token == suspect {
+				w.suspect = suspect
+			}
+			handlerCtx := w.hold(lease, now.Add(q.Timeout))
+			go func() { w.results <- w.do(handlerCtx, q, lease) }()
 		}
 	}
 }
 
-// limits returns how many jobs may be claimed, and how many of them of one group. The last quarter of the room is for
+// isSuspect reports whether a lease is for another attempt of a job that was interrupted more often than a restart explains. It
+// may be the job that kills its process, or one that was in work beside it.
+func isSuspect(l storage.Lease) bool { return !l.Interrupted && l.Interruptions > freeInterruptions }
+
+// postponeSuspects removes suspect jobs from those that were claimed and postpones them, in the transaction of ctx that
+// claimed them, so that at most one is in work. It returns the token of the one that is left. So a job that kills its process
+// collects interruptions alone.
+func (w *run) postponeSuspects(ctx context.Context, claimed [][]storage.Lease, now time.Time) (suspect string, err error) {
+	for i, leases := range claimed {
+		var begin []storage.Lease
+		for _, l := range leases {
+			switch {
+			case !isSuspect(l):
+			case w.suspect == "" && suspect == "":
+				suspect = l.Token
+			default:
+				if err := w.Jobs.Postpone(ctx, l, now.Add(jittered(firstPause))); err != nil {
+					return "", err
+				}
+				continue
+			}
+			begin = append(begin, l)
+		}
+		claimed[i] = begin
+	}
+	return suspect, nil
+}
+
+// claimLimits returns how many jobs may be claimed, and how many of them of one group. The last quarter of the room is for
 // groups that have no job in work: however many jobs take long, such as those of endpoints that do not answer, the first
 // job of another group does not wait for them.
-func (q *kindQueue) limits() (limit, perGroup int) {
+func (q *kindQueue) claimLimits() (limit, perGroup int) {
 	if spare := q.room() - q.Concurrency/4; spare > 0 {
 		return spare, q.PerGroup
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,7 +15,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-const interrupted = "the server stopped while it ran the job"
+const interrupted = "no result was stored before the lease ran out"
 
 // killable is a store that a process can no longer use once it was killed.
 type killable struct {
@@ -72,7 +73,7 @@ func TestServerThatIsKilledAgainAndAgain(t *testing.T) {
 		}
 		r := q.runner(do)
 		r.SingleProcess = true
-		q.during(6*time.Minute, r)
+		q.during(7*time.Minute, r)
 		if _, none := q.left(); !none {
 			t.Error("the job was not done")
 		}
@@ -106,11 +107,66 @@ func TestJobThatKillsItsServer(t *testing.T) {
 		if diff := cmp.Diff([]storage.Job{got.Job}, q.parked); diff != "" {
 			t.Errorf("reported as parked (-want +got):\n%s", diff)
 		}
-		if took := got.FailedAt.Sub(q.began); took < 50*time.Minute || took > 70*time.Minute {
+		if took := got.FailedAt.Sub(q.began); took < 41*time.Minute || took > 70*time.Minute {
 			t.Errorf("parked after %v", took)
 		}
 		if len(q.reported) != queue.MaxInterruptions {
 			t.Errorf("reported %v", q.reported)
+		}
+	})
+}
+
+// A job that kills its process is parked alone: those that were in work beside it each time are done, also those of other
+// kinds, and those that take longer than the job needs to kill its process.
+func TestJobsBesideOneThatKillsItsServer(t *testing.T) {
+	bubble(t, func(q *fixture) {
+		const other = "another kind"
+		for i := range 5 {
+			q.add(storage.Job{Unique: fmt.Sprint("innocent ", i), Group: fmt.Sprint(i)})
+		}
+		q.add(storage.Job{Unique: "poison", Group: "p"})
+		q.tx(func(ctx context.Context) error { return q.db.Jobs().Enqueue(ctx, storage.Job{Kind: other}) })
+		suspects, most := make(map[string]bool), 0 // in work
+		for len(q.parked) == 0 {
+			hit := make(chan struct{}, 1)
+			handler := func(ctx context.Context, job storage.Job) (time.Time, error) {
+				if job.Interruptions > 3 {
+					q.mu.Lock()
+					suspects[job.ID] = true
+					most = max(most, len(suspects))
+					q.mu.Unlock()
+					defer func() {
+						q.mu.Lock()
+						defer q.mu.Unlock()
+						delete(suspects, job.ID)
+					}()
+				}
+				if job.Unique != "poison" {
+					return lasting(2*time.Second)(ctx, job)
+				}
+				time.Sleep(10 * time.Millisecond) // time: virtual, as in all tests of the runner
+				hit <- struct{}{}
+				<-ctx.Done()
+				return time.Time{}, ctx.Err()
+			}
+			r := q.runner(handler)
+			r.Kinds[0].MaxAttempts = 400
+			r.Kinds = append(r.Kinds, queue.Kind{Name: other, Do: handler, MaxAttempts: 400})
+			q.killed(r, func() {
+				select {
+				case <-hit:
+				case <-time.After(10 * time.Minute): // it was parked meanwhile
+				}
+			})
+			synctest.Wait()
+			time.Sleep(time.Nanosecond) // the handlers of the process that was killed have ended
+			synctest.Wait()
+		}
+		if got := q.only(); got.Unique != "poison" || !got.Parked || got.Interruptions != queue.MaxInterruptions {
+			t.Errorf("left: %+v", got)
+		}
+		if most != 1 {
+			t.Errorf("%d jobs in work at once that were interrupted more than three times", most)
 		}
 	})
 }

@@ -14,18 +14,18 @@ import (
 // errLeaseLost is the cause with which a handler's context ends when the lease was lost, or may be lost soon.
 var errLeaseLost = errors.New("queue: the lease of the job was lost")
 
-// leases are those of the jobs in work. A lease is among them until the result of the attempt is stored.
-type leases struct {
+// leaseSet has the leases of the jobs in work. A lease is in it until the result of the attempt is stored.
+type leaseSet struct {
 	mu      sync.Mutex
-	byToken map[string]*heldLease
+	byToken map[string]*leaseInWork
 }
 
-// heldLease is the lease of a job in work.
-type heldLease struct {
+// leaseInWork is the lease of a job in work.
+type leaseInWork struct {
 	storage.Lease                         // its end is what was stored last
 	cancel        context.CancelCauseFunc // ends the handler's context
 	expiry        *time.Timer             // calls cancel a little before the lease ends; nil: no other process can claim the job
-	limit         time.Time               // when extending stops if the handler is still running; zero: it has returned
+	handlerLimit  time.Time               // when extending stops if the handler is still running; zero: it has returned
 }
 
 // margin returns how long before the end of a lease that could not be extended the handler's context ends.
@@ -33,43 +33,43 @@ func (w *run) margin() time.Duration { return w.Lease / 5 }
 
 // hold has a lease extended until release. The context returned ends when the lease is lost; if other processes use the
 // store, also a little before a lease ends that could not be extended.
-func (w *run) hold(l storage.Lease, limit time.Time) context.Context {
+func (w *run) hold(l storage.Lease, handlerLimit time.Time) context.Context {
 	ctx, cancel := context.WithCancelCause(w.working)
-	h := &heldLease{Lease: l, cancel: cancel, limit: limit}
+	h := &leaseInWork{Lease: l, cancel: cancel, handlerLimit: handlerLimit}
 	if !w.SingleProcess {
 		h.expiry = time.AfterFunc(time.Until(l.Until)-w.margin(), func() { cancel(errLeaseLost) })
 	}
-	w.held.mu.Lock()
-	defer w.held.mu.Unlock()
-	if w.held.byToken == nil {
-		w.held.byToken = make(map[string]*heldLease)
+	w.leases.mu.Lock()
+	defer w.leases.mu.Unlock()
+	if w.leases.byToken == nil {
+		w.leases.byToken = make(map[string]*leaseInWork)
 	}
-	w.held.byToken[l.Token] = h
+	w.leases.byToken[l.Token] = h
 	return ctx
 }
 
 // returned notes that the handler has returned: from now on its time limit does not keep the lease from being extended.
-func (s *leases) returned(l storage.Lease) {
+func (s *leaseSet) returned(l storage.Lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if h := s.byToken[l.Token]; h != nil {
-		h.limit = time.Time{}
+		h.handlerLimit = time.Time{}
 	}
 }
 
 // release ends the extending of leases whose attempts have ended.
 func (w *run) release(results []result) {
-	w.held.mu.Lock()
-	defer w.held.mu.Unlock()
+	w.leases.mu.Lock()
+	defer w.leases.mu.Unlock()
 	for _, r := range results {
-		if h := w.held.byToken[r.lease.Token]; h != nil {
+		if h := w.leases.byToken[r.lease.Token]; h != nil {
 			h.stop()
-			delete(w.held.byToken, r.lease.Token)
+			delete(w.leases.byToken, r.lease.Token)
 		}
 	}
 }
 
-func (h *heldLease) stop() {
+func (h *leaseInWork) stop() {
 	if h.expiry != nil {
 		h.expiry.Stop()
 	}
@@ -96,14 +96,15 @@ func (w *run) extendLeases() {
 // waits for the store as long as that takes: the store may be compacted meanwhile.
 func (w *run) extend() error {
 	window := w.Lease * 2 / 3
-	if now := time.Now(); len(w.held.ending(now, now.Add(window))) == 0 {
+	if now := time.Now(); len(w.leases.ending(now, now.Add(window))) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithCancel(w.storing)
+	ctx := w.storing
 	if !w.SingleProcess {
-		ctx, cancel = context.WithTimeout(w.storing, w.Lease/3)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, w.Lease/3)
+		defer cancel()
 	}
-	defer cancel()
 	var extended func()
 	err := w.Tx.InTx(ctx, func(ctx context.Context) (err error) {
 		now := time.Now()
@@ -116,7 +117,7 @@ func (w *run) extend() error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("queue: leases could not be extended within %v: %w", w.Lease/3, storage.ErrUnavailable)
 	}
-	if w.report(storage.Job{}, err, &w.writes); err == nil {
+	if w.reportStore(err, &w.outage.writes); err == nil {
 		extended()
 	}
 	return err
@@ -125,21 +126,21 @@ func (w *run) extend() error {
 // extendIn extends, in the transaction of ctx, the leases that end by the time given. extended is to be called after the
 // commit.
 func (w *run) extendIn(ctx context.Context, now, by time.Time) (extended func(), err error) {
-	leases := w.held.ending(now, by)
+	leases := w.leases.ending(now, by)
 	if len(leases) == 0 {
 		return func() {}, nil
 	}
 	until := now.Add(w.Lease)
 	held, err := w.Jobs.Extend(ctx, leases, until)
-	return func() { w.held.extended(leases, held, until, time.Until(until)-w.margin()) }, err
+	return func() { w.leases.extended(leases, held, until, time.Until(until)-w.margin()) }, err
 }
 
 // ending returns the leases that end by a time and are to be extended.
-func (s *leases) ending(now, by time.Time) (list []storage.Lease) {
+func (s *leaseSet) ending(now, by time.Time) (list []storage.Lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for h := range maps.Values(s.byToken) {
-		if !h.Until.After(by) && (h.limit.IsZero() || now.Before(h.limit)) {
+		if !h.Until.After(by) && (h.handlerLimit.IsZero() || now.Before(h.handlerLimit)) {
 			list = append(list, h.Lease)
 		}
 	}
@@ -147,7 +148,7 @@ func (s *leases) ending(now, by time.Time) (list []storage.Lease) {
 }
 
 // extended notes which leases were extended, and ends the contexts of the handlers that have lost theirs.
-func (s *leases) extended(list []storage.Lease, held []bool, until time.Time, left time.Duration) {
+func (s *leaseSet) extended(list []storage.Lease, held []bool, until time.Time, left time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, l := range list {

@@ -70,11 +70,12 @@ func TestHandlerWhoseLeaseIsLost(t *testing.T) {
 		lose func(q *fixture)
 		away time.Duration // the store, from the sixth second on
 		at   time.Duration
+		left int // jobs, and so many reports
 	}{
 		{"dropped", func(q *fixture) {
 			q.tx(func(ctx context.Context) error { return q.db.Jobs().Remove(ctx, q.only().ID) })
-		}, 0, 10 * time.Second},
-		{"the store is away", func(*fixture) {}, 19 * time.Second, 17 * time.Second},
+		}, 0, 10 * time.Second, 0},
+		{"the store is away", func(*fixture) {}, 19 * time.Second, 17 * time.Second, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bubble(t, func(q *fixture) {
@@ -98,8 +99,12 @@ func TestHandlerWhoseLeaseIsLost(t *testing.T) {
 				if diff := cmp.Diff(test.at, ended[0]); diff != "" {
 					t.Errorf("the context ended at another time (-want +got):\n%s", diff)
 				}
-				if list, err := q.db.Jobs().List(t.Context(), storage.JobQuery{Limit: 1}); err != nil || len(list) > 0 && list[0].Failures != 0 {
+				list, err := q.db.Jobs().List(t.Context(), storage.JobQuery{Limit: 10})
+				if err != nil || len(list) != test.left || len(list) > 0 && list[0].Failures != 0 {
 					t.Errorf("left: %+v, error %v", list, err)
+				}
+				if len(q.reported) != test.left {
+					t.Errorf("%d reports, want %d", len(q.reported), test.left)
 				}
 				for i, err := range q.reported {
 					if !errors.Is(err, storage.ErrUnavailable) || q.kinds[i] != "" {

@@ -36,6 +36,14 @@ func TestJobsAreParked(t *testing.T) {
 		{"an error with a later time", func(q *fixture) queue.Kind {
 			return queue.Kind{Do: func(context.Context, storage.Job) (time.Time, error) { return time.Now().Add(time.Second), fault }}
 		}, "a fault"},
+		{"the store is unavailable to it alone", func(q *fixture) queue.Kind {
+			return queue.Kind{Do: func(context.Context, storage.Job) (time.Time, error) {
+				return time.Time{}, fmt.Errorf("reading: %w", storage.ErrUnavailable)
+			}}
+		}, "reading: storage: not available"},
+		{"the store is full to it alone", func(q *fixture) queue.Kind {
+			return queue.Kind{Do: func(context.Context, storage.Job) (time.Time, error) { return time.Time{}, storage.ErrFull }}
+		}, "storage: no room left"},
 		{"a panic", func(q *fixture) queue.Kind {
 			return queue.Kind{Do: func(context.Context, storage.Job) (time.Time, error) { panic("0101302989") }}
 		}, "the handler panicked: string"},
@@ -55,6 +63,11 @@ func TestJobsAreParked(t *testing.T) {
 				got := q.only()
 				if len(q.reported) != 3 {
 					t.Fatalf("reported %v", q.reported)
+				}
+				for i, kind := range q.kinds {
+					if kind != got.Kind {
+						t.Errorf("reported %v of %q", q.reported[i], kind)
+					}
 				}
 				if diff := cmp.Diff([]storage.Job{got.Job}, q.parked); diff != "" {
 					t.Errorf("reported as parked (-want +got):\n%s", diff)
@@ -81,10 +94,6 @@ func TestWhatIsNoFailedAttempt(t *testing.T) {
 		handler queue.Handler
 	}{
 		{"a later time without an error", func(context.Context, storage.Job) (time.Time, error) { return time.Now().Add(time.Second), nil }},
-		{"a store that is away", func(context.Context, storage.Job) (time.Time, error) {
-			return time.Time{}, fmt.Errorf("reading: %w", storage.ErrUnavailable)
-		}},
-		{"a store that is full", func(context.Context, storage.Job) (time.Time, error) { return time.Time{}, storage.ErrFull }},
 		{"the stop of the runner", func(ctx context.Context, _ storage.Job) (time.Time, error) {
 			<-ctx.Done()
 			return time.Time{}, ctx.Err()

@@ -11,36 +11,58 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// outage is which calls of the store fail because it is unavailable: a disk that is full can be read.
-type outage struct{ reads, writes atomic.Bool }
+// outage is which calls of the store fail because it is unavailable: a disk that is full can be read, and results of
+// attempts may meet a lock or a limit that the extension of leases does not.
+type outage struct{ reads, writes, results atomic.Bool }
 
-// report passes an error on to Failed. Of an outage it passes on the first error alone, with the zero job. It is also
-// called without an error, which ends an outage of the calls given.
-func (w *run) report(job storage.Job, err error, calls *atomic.Bool) {
-	known, temporary := w.reads.Load() || w.writes.Load(), storage.IsTemporary(err)
+// reportStore reports an error of the store. Of an outage it reports the first error alone. It is also called without an
+// error, which ends an outage of the calls given.
+func (w *run) reportStore(err error, calls *atomic.Bool) {
+	known := w.outage.reads.Load() || w.outage.writes.Load() || w.outage.results.Load()
+	temporary := storage.IsTemporary(err)
 	if err == nil || temporary {
 		calls.Store(temporary)
 	}
-	switch {
-	case err == nil || w.Failed == nil || temporary && known:
-	case temporary:
-		w.Failed(w.storing, storage.Job{}, err)
-	default:
+	if err != nil && !(temporary && known) {
+		w.reportFailed(storage.Job{}, err)
+	}
+}
+
+// reportFailed reports an attempt that failed or, with the zero job, an error of the store.
+func (w *run) reportFailed(job storage.Job, err error) {
+	if w.Failed != nil {
 		w.Failed(w.storing, job, err)
 	}
 }
 
-// reportFailures reports the failures among results that were stored, and the jobs that were parked.
+// reportFailures reports the failures among results that were stored, and the jobs that were parked. A result whose lease
+// was lost is left to the server that has the lease, unless the lease was lost after a try to store a failure that was
+// not confirmed: the failure may have been stored then.
 func (w *run) reportFailures(results []result) {
 	for _, r := range results {
-		if r.failed == nil || r.lost { // the server that has the lease reports what becomes of the job
+		if r.lost && r.unconfirmed != nil {
+			r = *r.unconfirmed
+			r.lease.Parked = r.lease.Parked && w.isParked(r.lease.Job)
+		} else if r.lost {
 			continue
 		}
-		w.report(r.lease.Job, r.failed, &w.writes)
+		if r.err == nil {
+			continue
+		}
+		w.reportFailed(r.lease.Job, r.err)
 		if r.lease.Parked && w.Parked != nil {
 			w.Parked(w.storing, r.lease.Job)
 		}
 	}
+}
+
+// isParked reports whether a job is parked in the store; also if it cannot be read, so that a parked job is reported.
+func (w *run) isParked(job storage.Job) bool {
+	stored, err := w.Jobs.Job(w.storing, job.ID)
+	if errors.Is(err, storage.ErrNotFound) {
+		return false
+	}
+	return err != nil || stored.Parked
 }
 
 // maxErrorText is how many characters of an error are stored.

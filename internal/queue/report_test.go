@@ -14,8 +14,8 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// Errors of handlers, and of what follows their jobs, are reported with the kind of the job, those of
-// the store with none, also if it is a handler that meets them.
+// Errors of handlers, and of what follows their jobs, are reported with the kind of the job, also those that a handler meets
+// in the store; the errors that the runner meets there with none.
 func TestReportedErrors(t *testing.T) {
 	fault := errors.New("a fault")
 	away := fmt.Errorf("reading: %w", storage.ErrUnavailable)
@@ -29,7 +29,7 @@ func TestReportedErrors(t *testing.T) {
 		kind   string
 	}{
 		{"a handler", func(q *fixture) queue.Runner { return q.runner(failing(fault)) }, fault, kind},
-		{"a handler without a store", func(q *fixture) queue.Runner { return q.runner(failing(away)) }, away, ""},
+		{"a handler that the store is unavailable to", func(q *fixture) queue.Runner { return q.runner(failing(away)) }, away, kind},
 		{"what follows", func(q *fixture) queue.Runner {
 			r := q.runner(do)
 			r.Kinds = []queue.Kind{q.followed(func(context.Context, storage.Job) error { return fault })}

@@ -15,76 +15,126 @@ const (
 	maxBatch = 256
 	// retryPause is the pause between tries while the store is unavailable.
 	retryPause = time.Second
+	// togetherTries is how often results are tried together while the store is unavailable. Then each is tried alone, since
+	// the error may be that of one of them, such as a statement that exceeds a time limit of the store each time.
+	togetherTries = 2
 )
 
-// storeResults stores the results of attempts. Those that arrive while a transaction is written are stored
-// together in the next.
+// storeResults stores the results of attempts. Those that arrive while a transaction is written are stored together in the
+// next. A result that the store does not take is tried again until it does: a lease that has run out meanwhile is good until
+// another server has taken it.
 func (w *run) storeResults() {
-	for {
+	var together, alone []result // not stored yet
+	for tries := 0; w.receive(&together, len(together)+len(alone) > 0); {
+		err := w.store(together)
+		if tries++; err != nil && storage.IsTemporary(err) && tries < togetherTries {
+			continue
+		}
+		if err == nil {
+			w.ended(together)
+		} else {
+			alone = append(alone, together...)
+		}
+		together, tries = nil, 0
+		for len(alone) > 0 {
+			r := alone[:1:1]
+			alone = alone[1:]
+			if !w.storeAlone(&r[0]) { // the store may be unavailable to the others, too
+				alone = append(alone, r[0])
+				break
+			}
+			w.ended(r)
+		}
+		if len(alone) == 0 {
+			w.reportStore(nil, &w.outage.results)
+		}
+	}
+}
+
+// receive appends results to a list: it waits for the first one or, if there are older ones to try again, for their next
+// try. It returns false when the runner stores no more.
+//
+// The list is in the order of groups, so that the functions which follow jobs (Kind.DoThen) are called in that order by all
+// runners, and their transactions do not deadlock. The records of the jobs themselves need no order: each is under one lease.
+func (w *run) receive(list *[]result, older bool) bool {
+	if older {
 		select {
 		case <-w.storing.Done():
-			return
-		case r := <-w.results:
-			batch := w.batch(r)
-			w.store(batch)
-			w.release(batch)
-			w.stored <- batch
-		}
-	}
-}
-
-// batch returns a result with those that wait behind it. Transactions of all runners change jobs in the order of
-// their groups, so that no two of them wait for each other.
-func (w *run) batch(first result) []result {
-	batch := []result{first}
-	for len(batch) < maxBatch && len(w.results) > 0 {
-		batch = append(batch, <-w.results)
-	}
-	slices.SortStableFunc(batch, func(a, b result) int { return cmp.Compare(a.lease.Group, b.lease.Group) })
-	return batch
-}
-
-// store stores results together; when that fails because of one of them, each alone. A result that cannot be stored is
-// reported, and its lease runs out: the attempt is interrupted.
-func (w *run) store(results []result) {
-	err := w.storeWithRetry(results)
-	switch {
-	case err == nil:
-		w.reportFailures(results)
-	case storage.IsTemporary(err) || w.storing.Err() != nil:
-	case len(results) > 1:
-		for i := range results {
-			w.store(results[i : i+1])
-		}
-	case results[0].then == nil:
-		w.report(results[0].lease.Job, errors.Join(results[0].failed, err), &w.writes)
-	default:
-		w.fail(&results[0], err)
-		w.store(results)
-	}
-}
-
-// storeWithRetry stores results, and tries again while the store is unavailable: a lease that has run out meanwhile is good
-// until another server has taken it.
-func (w *run) storeWithRetry(results []result) error {
-	for {
-		err := w.Tx.InTx(w.storing, func(ctx context.Context) error { return w.storeAll(ctx, results) })
-		if err != nil && !storage.IsTemporary(err) {
-			return err
-		}
-		if w.report(storage.Job{}, err, &w.writes); err == nil {
-			return nil
-		}
-		select {
-		case <-w.storing.Done():
-			return err
 		case <-time.After(retryPause):
 		}
+	} else {
+		select {
+		case <-w.storing.Done():
+		case r := <-w.results:
+			*list = append(*list, r)
+		}
 	}
+	for len(*list) < maxBatch && len(w.results) > 0 {
+		*list = append(*list, <-w.results)
+	}
+	slices.SortStableFunc(*list, func(a, b result) int { return cmp.Compare(a.lease.Group, b.lease.Group) })
+	return w.storing.Err() == nil
 }
 
-// storeAll stores results in the transaction of ctx, and notes whose lease was lost: another server has the job then.
-func (w *run) storeAll(ctx context.Context, results []result) error {
+// ended reports the failures among results that were stored, or given up, and makes room for other jobs.
+func (w *run) ended(results []result) {
+	if len(results) == 0 {
+		return
+	}
+	w.reportFailures(results)
+	w.release(results)
+	w.stored <- results
+}
+
+// storeAlone stores a result, and reports whether that has ended: false has it tried again later. If what follows the job
+// cannot be stored, although its failure can, the attempt has failed. A result that cannot be stored at all is reported, and its
+// lease runs out: the attempt is interrupted.
+func (w *run) storeAlone(r *result) bool {
+	one := []result{*r}
+	err := w.store(one)
+	if err != nil && r.then != nil && w.storing.Err() == nil {
+		failed := []result{*r}
+		w.fail(&failed[0], err)
+		failedErr := w.store(failed)
+		if failedErr != nil && storage.IsTemporary(err) && storage.IsTemporary(failedErr) { // the store is unavailable
+			one[0].unconfirmed = failed[0].unconfirmed
+		} else {
+			one, err = failed, failedErr
+		}
+	}
+	*r = one[0]
+	switch {
+	case err == nil:
+	case storage.IsTemporary(err) || w.storing.Err() != nil:
+		return false
+	default:
+		w.reportFailed(r.lease.Job, errors.Join(r.err, err))
+		r.err, r.unconfirmed = nil, nil
+	}
+	return true
+}
+
+// store stores results in one transaction.
+func (w *run) store(results []result) error {
+	if len(results) == 0 {
+		return nil
+	}
+	err := w.Tx.InTx(w.storing, func(ctx context.Context) error { return w.storeIn(ctx, results) })
+	if err == nil || !storage.IsTemporary(err) {
+		return err
+	}
+	w.reportStore(err, &w.outage.results)
+	for i := range results {
+		if r := &results[i]; r.failure != nil && errors.Is(err, storage.ErrUnavailable) {
+			failed := *r
+			r.unconfirmed = &failed
+		}
+	}
+	return err
+}
+
+// storeIn stores results in the transaction of ctx, and sets whose lease was lost: another server has the job then.
+func (w *run) storeIn(ctx context.Context, results []result) error {
 	var done []int // places in results
 	var leases []storage.Lease
 	for i := range results {

@@ -149,3 +149,99 @@ func TestThenWhileTheStoreIsAway(t *testing.T) {
 		})
 	}
 }
+
+// What follows one job meets an error each time that passes for an outage of the store. That job is parked, and the others go on.
+func TestThenThatAlwaysMeetsATemporaryError(t *testing.T) {
+	for _, fault := range []error{storage.ErrUnavailable, storage.ErrFull} {
+		t.Run(fault.Error(), func(t *testing.T) {
+			bubble(t, func(q *fixture) {
+				q.add(many(5)...)
+				r := q.runner(do)
+				r.Kinds = []queue.Kind{q.followed(func(_ context.Context, job storage.Job) error {
+					if job.Unique == "2" {
+						return fmt.Errorf("statement timeout: %w", fault)
+					}
+					return nil
+				}), {Name: "another kind", Do: do}}
+				r.Kinds[0].MaxAttempts = 3
+				stop := q.start(r)
+				time.Sleep(1500 * time.Millisecond) // the five have ended, and none is stored
+				for range 20 {
+					q.tx(func(ctx context.Context) error { return q.db.Jobs().Enqueue(ctx, storage.Job{Kind: "another kind"}) })
+				}
+				time.Sleep(3 * time.Second)
+				if list, err := q.db.Jobs().List(t.Context(), storage.JobQuery{Limit: 100, Kind: "another kind"}); err != nil || len(list) > 0 {
+					t.Errorf("%d jobs of the other kind wait, error %v", len(list), err)
+				}
+				if got := strings.Fields(strings.Join(q.following(), " ")); len(got) != 4 {
+					t.Errorf("these were followed: %v", got)
+				}
+				time.Sleep(time.Hour)
+				if err := stop(); err != nil {
+					t.Error(err)
+				}
+				q.reportedAndParked(3, "statement timeout: "+fault.Error())
+			})
+		})
+	}
+}
+
+// reportedAndParked fails the test unless one job is left, which was parked after so many failures with that text, and each
+// failure was reported, after one error of the store.
+func (q *fixture) reportedAndParked(failures int, text string) {
+	q.Helper()
+	list, err := q.db.Jobs().List(q.Context(), storage.JobQuery{Limit: 10, Kind: kind})
+	if err != nil || len(list) != 1 || !list[0].Parked || list[0].Failures != failures || list[0].LastError != text {
+		q.Fatalf("left: %+v, error %v", list, err)
+	}
+	if diff := cmp.Diff([]storage.Job{list[0].Job}, q.parked); diff != "" {
+		q.Errorf("reported as parked (-want +got):\n%s", diff)
+	}
+	var want []string
+	for range failures {
+		want = append(want, "", kind)
+	}
+	if diff := cmp.Diff(want, q.kinds); diff != "" {
+		q.Errorf("reported %v of other kinds (-want +got):\n%s", q.reported, diff)
+	}
+}
+
+// lockedJob is a queue in which another transaction keeps one job locked for a while, so that it cannot be finished.
+type lockedJob struct {
+	storage.Jobs
+	unique string
+	until  time.Time
+}
+
+func (l lockedJob) FinishAll(ctx context.Context, leases []storage.Lease) ([]bool, error) {
+	for _, lease := range leases {
+		if lease.Unique == l.unique && time.Now().Before(l.until) {
+			return nil, fmt.Errorf("lock timeout: %w", storage.ErrUnavailable)
+		}
+	}
+	return l.Jobs.FinishAll(ctx, leases)
+}
+
+// A result that cannot be stored for an hour delays no others, is reported once, and is stored then: its job is not done again.
+func TestResultThatCannotBeStoredForLong(t *testing.T) {
+	bubble(t, func(q *fixture) {
+		q.add(many(5)...)
+		r := q.runner(do)
+		r.Jobs = lockedJob{r.Jobs, "2", q.began.Add(time.Hour)}
+		stop := q.start(r)
+		time.Sleep(10 * time.Second)
+		if left := q.only(); left.Unique != "2" {
+			t.Errorf("left: %+v", left)
+		}
+		time.Sleep(time.Hour)
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+		if _, none := q.left(); !none || len(q.done) != 5 {
+			t.Errorf("all done: %v, in %d calls", none, len(q.done))
+		}
+		if len(q.reported) != 1 || q.kinds[0] != "" {
+			t.Errorf("reported %v of %q", q.reported, q.kinds)
+		}
+	})
+}

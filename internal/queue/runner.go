@@ -18,11 +18,18 @@
 // An attempt whose lease ran out, or whose process died, before its result was stored is interrupted. That counts as a
 // failed attempt, too, when the job is claimed again. The first three interruptions in a row cause no pause, so that a
 // restart delays nothing. The pauses that follow grow like those after errors, so that a job that kills its process
-// leaves the process time for other jobs. After [MaxInterruptions] in a row, which take about an hour, the job is parked
-// whatever its kind permits; servers that are killed again and again for some minutes park nothing.
+// leaves the process time for other jobs. Of the jobs with more than three interruptions in a row a runner has one at a
+// time in work, so that those which were only in work beside such a job are done. After [MaxInterruptions] in a row,
+// which take about an hour, the job is parked whatever its kind permits; servers that are killed again and again for
+// some minutes park nothing.
 //
-// Three kinds of attempts do not count as failed: those that a graceful stop of the runner cut short, those whose
-// handler returned a later time without an error, and those that failed because the store was unavailable or full.
+// Two kinds of attempts do not count as failed: those that a graceful stop of the runner or a lost lease cut short, and those
+// whose handler returned a later time without an error. An error of the store counts like any other: when the failure can be
+// stored, the store is available. So an outage may cost a job that was in work one failure.
+//
+// Where several processes share the store, an outage or a network partition that lasts longer than a lease counts as an
+// interrupted attempt if another process claims the job before this one can store its result. A process that has the store to
+// itself stores its results when the store is available again.
 package queue
 
 import (
@@ -102,9 +109,10 @@ type run struct {
 	results chan result   // of attempts, which are to be stored
 	stored  chan []result // those that storeResults is done with
 	worked  time.Time     // when jobs were claimed last
+	suspect string        // token of the lease of the suspect job in work; empty: there is none (isSuspect)
 
-	held leases
-	outage
+	leases           leaseSet
+	outage           outage
 	working, storing context.Context // of handlers, and of the transactions that store results
 }
 
@@ -147,7 +155,7 @@ func (r Runner) Run(ctx context.Context) error {
 
 	if r.SingleProcess {
 		err := w.Tx.InTx(ctx, func(ctx context.Context) error { return w.Jobs.ExpireLeases(ctx, time.Now()) })
-		w.report(storage.Job{}, err, &w.writes)
+		w.reportStore(err, &w.outage.writes)
 	}
 	for ctx.Err() == nil {
 		w.wait(ctx, w.claimAll(ctx))
@@ -160,7 +168,7 @@ func (r Runner) Run(ctx context.Context) error {
 	if w.waitForAll(cutTime) {
 		return nil
 	}
-	return fmt.Errorf("queue: %d jobs did not end when their contexts had ended", w.inWork())
+	return fmt.Errorf("queue: %d jobs have not ended, or their results are not stored", w.inWork())
 }
 
 func (k Kind) withDefaults() Kind {
@@ -184,22 +192,25 @@ func (w *run) wait(ctx context.Context, until time.Time) {
 			q.nextLook = earlier(q.nextLook, q.lastLook.Add(enqueuedPause))
 		}
 	case results := <-w.stored:
-		note(results)
+		w.makeRoom(results)
 	}
 	for {
 		select {
 		case results := <-w.stored:
-			note(results)
+			w.makeRoom(results)
 		default:
 			return
 		}
 	}
 }
 
-// note makes room for other jobs in place of those whose attempts have ended.
-func note(results []result) {
+// makeRoom makes room for other jobs in place of those whose attempts have ended.
+func (w *run) makeRoom(results []result) {
 	for _, r := range results {
 		r.queue.inWork--
+		if r.lease.Token == w.suspect {
+			w.suspect = ""
+		}
 		if r.lease.Interrupted { // the job may be due again at once
 			r.queue.claimedTo, r.queue.backlog = time.Time{}, true
 		}
@@ -222,7 +233,7 @@ func (w *run) waitForAll(timeout time.Duration) bool {
 	for w.inWork() > 0 {
 		select {
 		case results := <-w.stored:
-			note(results)
+			w.makeRoom(results)
 		case <-over:
 			return false
 		}

@@ -3,6 +3,7 @@ package queue_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -155,5 +156,56 @@ func TestStoreThatIsAway(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A result is stored, and reported, once, whether or not the store had stored it before it became unavailable.
+func TestResultWhoseStoringIsNotConfirmed(t *testing.T) {
+	fault := errors.New("a fault")
+	for _, test := range []struct {
+		name     string
+		retry    time.Duration
+		err      error
+		attempts int // that are permitted
+		want     []time.Duration
+		kinds    []string // of the reports, after that of the store
+	}{
+		{"Retry", 5 * time.Second, nil, 0, []time.Duration{0, 6 * time.Second}, nil},
+		{"Fail", 0, fault, 0, []time.Duration{0, 6 * time.Second}, []string{kind}},
+		{"Fail, which parks the job", 0, fault, 1, []time.Duration{0}, []string{kind}},
+	} {
+		for _, unsaid := range []bool{false, true} {
+			t.Run(fmt.Sprint(test.name, ", stored ", unsaid), func(t *testing.T) {
+				bubble(t, func(q *fixture) {
+					q.add(storage.Job{})
+					r := q.runner(func(_ context.Context, job storage.Job) (time.Time, error) {
+						if job.Attempt > 1 {
+							return time.Time{}, nil
+						}
+						time.Sleep(time.Second) // time: virtual, as in all tests of the runner
+						if test.err != nil {
+							return time.Time{}, test.err
+						}
+						return time.Now().Add(test.retry), nil
+					})
+					r.Kinds[0].MaxAttempts = test.attempts
+					r.Tx = &unreachable{q.db, q.began.Add(500 * time.Millisecond), q.began.Add(1500 * time.Millisecond), unsaid}
+					q.during(time.Minute, r)
+					if diff := cmp.Diff(test.want, q.done); diff != "" {
+						t.Errorf("called at other times (-want +got):\n%s", diff)
+					}
+					if diff := cmp.Diff(append([]string{""}, test.kinds...), q.kinds); diff != "" {
+						t.Errorf("reported %v (-want +got):\n%s", q.reported, diff)
+					}
+					if test.attempts == 0 {
+						if _, none := q.left(); !none || q.parked != nil {
+							t.Errorf("the job is done: %v; reported as parked: %v", none, q.parked)
+						}
+					} else if diff := cmp.Diff([]storage.Job{q.only().Job}, q.parked); diff != "" {
+						t.Errorf("reported as parked (-want +got):\n%s", diff)
+					}
+				})
+			})
+		}
 	}
 }

@@ -144,6 +144,13 @@ func (s jobs) Retry(ctx context.Context, l storage.Lease, due time.Time) error {
 	return s.giveBack(ctx, l, func(j *jobRecord) { j.Due, j.Interruptions = due, 0 })
 }
 
+func (s jobs) Postpone(ctx context.Context, l storage.Lease, due time.Time) error {
+	return s.giveBack(ctx, l, func(j *jobRecord) {
+		j.Due = due
+		j.Attempt--
+	})
+}
+
 func (s jobs) Fail(ctx context.Context, l storage.Lease, f storage.Failure) error {
 	return s.giveBack(ctx, l, func(j *jobRecord) {
 		j.Failures++

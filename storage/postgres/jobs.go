@@ -119,6 +119,12 @@ func (s jobs) Retry(ctx context.Context, l storage.Lease, due time.Time) error {
 	return s.announced(ctx, err)
 }
 
+func (s jobs) Postpone(ctx context.Context, l storage.Lease, due time.Time) error {
+	err := s.withLease(ctx, l, `
+		UPDATE jobs SET due = $3, attempt = attempt - 1, token = NULL, leased_until = NULL WHERE id = $1 AND token = $2`, due)
+	return s.announced(ctx, err)
+}
+
 func (s jobs) Fail(ctx context.Context, l storage.Lease, f storage.Failure) error {
 	due := f.Due
 	if due.IsZero() {

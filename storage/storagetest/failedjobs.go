@@ -61,6 +61,30 @@ var failedJobs = tests{
 		checkStoredJob(t, b, storage.StoredJob{Job: want})
 	},
 
+	"a postponed job keeps its interruptions, and its attempt is not counted": func(t *testing.T, open func(*testing.T) Backend) {
+		b, want := open(t), exampleJob("k", "g", 0)
+		want.Failures, want.Interruptions, want.LastError, want.FailedAt = 7, 4, "interrupted", base
+		enqueue(t, b, want)
+		waitEnqueued(t, b)
+		var first storage.Lease
+		do(t, b, func(ctx context.Context) error {
+			leases, err := b.Jobs.Claim(ctx, "k", base, 1, 1, lease)
+			if err != nil || len(leases) != 1 {
+				t.Fatalf("%d leases, error %v", len(leases), err)
+			}
+			first = leases[0]
+			return b.Jobs.Postpone(ctx, first, after(3))
+		})
+		waitEnqueued(t, b)
+		checkLost(t, b, first)
+		want.ID, want.Due = first.ID, after(3)
+		checkStoredJob(t, b, storage.StoredJob{Job: want})
+		claimNone(t, b, after(2))
+		second := claimOne(t, b, after(3))
+		want.Attempt = 1
+		checkRead(t, second.Job, nil, want)
+	},
+
 	"successive interruptions are counted": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		enqueue(t, b, exampleJob("k", "g", 0))

@@ -316,6 +316,7 @@ func checkLost(t *testing.T, b Backend, l storage.Lease) {
 	do(t, b, func(ctx context.Context) error {
 		checkError(t, b.Jobs.Finish(ctx, l), storage.ErrLeaseLost)
 		checkError(t, b.Jobs.Retry(ctx, l, base), storage.ErrLeaseLost)
+		checkError(t, b.Jobs.Postpone(ctx, l, base), storage.ErrLeaseLost)
 		checkError(t, b.Jobs.Fail(ctx, l, storage.Failure{At: base}), storage.ErrLeaseLost)
 		held, err := b.Jobs.Extend(ctx, []storage.Lease{l}, after(1<<20))
 		checkRead(t, held, err, []bool{false})

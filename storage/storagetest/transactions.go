@@ -271,6 +271,7 @@ func jobWrites(b Backend) map[string]func(ctx context.Context) error {
 			return err
 		},
 		"Retry":        func(ctx context.Context) error { return b.Jobs.Retry(ctx, l, base) },
+		"Postpone":     func(ctx context.Context) error { return b.Jobs.Postpone(ctx, l, base) },
 		"Fail":         func(ctx context.Context) error { return b.Jobs.Fail(ctx, l, storage.Failure{At: base}) },
 		"ExpireLeases": func(ctx context.Context) error { return b.Jobs.ExpireLeases(ctx, base) },
 		"RetryNow":     func(ctx context.Context) error { return b.Jobs.RetryNow(ctx, l.ID, base) },

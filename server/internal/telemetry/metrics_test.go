@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/innsigli/innsigli/internal/queue"
+	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
@@ -69,5 +71,50 @@ func TestMetrics(t *testing.T) {
 	failed = errors.New("the store is away")
 	if text := scrape(t, m); strings.Contains(text, "oldest_due_seconds") || !strings.Contains(text, "attempts_total") {
 		t.Errorf("without a store:\n%s", text)
+	}
+}
+
+// overrun is a context whose time limit has passed.
+type overrun struct{ context.Context }
+
+func (overrun) Err() error { return context.DeadlineExceeded }
+
+// An attempt of a job that the runner cuts has a result of its own; one that takes longer than it may has failed.
+func TestResultsOfJobs(t *testing.T) {
+	o := Observer{Metrics: NewMetrics()}
+	cut, cancel := context.WithCancel(t.Context())
+	cancel()
+	late := overrun{t.Context()}
+	fault := errors.New("a fault")
+	for _, test := range []struct {
+		result string
+		ctx    context.Context
+		retry  time.Time
+		err    error
+	}{
+		{"done", t.Context(), time.Time{}, nil},
+		{"later", t.Context(), time.Now(), nil},
+		{"failed", t.Context(), time.Now(), fault},
+		{"failed", late, time.Time{}, late.Err()},
+		{"cut", cut, time.Time{}, fault},
+		{"done", cut, time.Time{}, nil}, // it was ready before
+	} {
+		do := o.Kind(queue.Kind{Name: "do", Do: func(context.Context, storage.Job) (time.Time, error) { return test.retry, test.err }})
+		if retry, err := do.Do(test.ctx, storage.Job{}); retry != test.retry || err != test.err {
+			t.Errorf("%s: the handler returned %v, %v", test.result, retry, err)
+		}
+		then := o.Kind(queue.Kind{Name: "then", DoThen: func(context.Context, storage.Job) (func(context.Context) error, error) { return nil, test.err }})
+		if _, err := then.DoThen(test.ctx, storage.Job{}); err != test.err {
+			t.Errorf("%s: the handler returned %v", test.result, err)
+		}
+	}
+	text := scrape(t, o.Metrics)
+	for _, want := range []string{
+		`{kind="do",result="done"} 2`, `{kind="do",result="later"} 1`, `{kind="do",result="failed"} 2`, `{kind="do",result="cut"} 1`,
+		`{kind="then",result="done"} 3`, `{kind="then",result="failed"} 2`, `{kind="then",result="cut"} 1`,
+	} {
+		if !strings.Contains(text, "innsigli_job_duration_seconds_count"+want+"\n") {
+			t.Errorf("no %s in\n%s", want, text)
+		}
 	}
 }

@@ -201,6 +201,8 @@ func (o Observer) beginJob(ctx context.Context, kind string) (context.Context, f
 	return ctx, func(later bool, err error) {
 		result := "done"
 		switch {
+		case err != nil && errors.Is(ctx.Err(), context.Canceled): // the time limit would be DeadlineExceeded
+			result = "cut"
 		case err != nil:
 			result = failedResult
 		case later:

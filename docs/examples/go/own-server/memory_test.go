@@ -940,6 +940,13 @@ func (j jobs) Retry(ctx context.Context, l storage.Lease, due time.Time) error {
 	return j.giveBack(ctx, l, func(one *leased) { one.Due, one.Interruptions = due, 0 })
 }
 
+func (j jobs) Postpone(ctx context.Context, l storage.Lease, due time.Time) error {
+	return j.giveBack(ctx, l, func(one *leased) {
+		one.Due = due
+		one.Attempt--
+	})
+}
+
 func (j jobs) Fail(ctx context.Context, l storage.Lease, f storage.Failure) error {
 	return j.giveBack(ctx, l, func(one *leased) {
 		one.Failures++
