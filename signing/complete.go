@@ -23,101 +23,117 @@ const completeFor = 15 * time.Minute
 // errCutShort: the time of an attempt was over before the sources had answered.
 var errCutShort = fmt.Errorf("signing: completion cut short: %w", ades.ErrUnavailable)
 
-// complete makes an attempt to complete the signature: it puts the stored value into the document,
-// raises it to the level of the request, and stores the signed document. The document is delivered at
-// that level or not at all. An attempt that lacks something, or takes longer than timeout, is postponed.
-// Its outcome is stored also when the context ends, as long as the lease is held.
+// complete makes one attempt to take the request from [Signed] to [Complete]. It builds the signature in a draft, for at
+// most timeout, and stores the draft as the signed document. That has the level of the request or is not stored at all.
+// What follows from an error depends on the stage:
+//
+//   - A finalError of either stage ends the request with its failure.
+//   - After any other error while building, the next attempt is made later. When the time for completing is over,
+//     the request ends instead, and its value is kept for [Service.Recover].
+//   - If the store is full, the next attempt is made later too, and the error is returned.
+//   - Any other error while storing is returned. A later poll or the job tries again.
+//
+// All this is stored even if ctx has ended, as long as the lease is held.
 func (sess *session) complete(ctx context.Context, timeout time.Duration) error {
 	attempt, end := context.WithTimeout(ctx, timeout)
 	defer end()
-	d, err := sess.draft(attempt)
-	if err != nil {
-		return sess.postponeAttempt(ctx, attempt, err, nil)
+	var signer *x509.Certificate
+	d, err := sess.openDraft(attempt)
+	if err == nil {
+		defer d.Close()
+		signer, err = sess.buildSignature(attempt, d)
 	}
-	defer d.Close()
-	signer, failure, err := sess.finish(attempt, d)
 	ctx = context.WithoutCancel(ctx)
-	switch {
-	case failure != nil:
-		return sess.fail(ctx, *failure)
-	case err != nil && !keepsTimestamp(err):
-		return sess.postponeAttempt(ctx, attempt, err, nil)
-	case err != nil:
-		return sess.postponeAttempt(ctx, attempt, err, d)
+	built := err == nil
+	if built {
+		err = sess.storeSigned(ctx, d, signer)
+	} else if attempt.Err() != nil {
+		err = fmt.Errorf("%w: %w", errCutShort, err)
 	}
-	return sess.finishDocument(ctx, signedDocument{signer: signer, draft: d})
+	var final finalError
+	switch {
+	case errors.As(err, &final):
+		return sess.fail(ctx, *final.failure)
+	case built && errors.Is(err, storage.ErrFull):
+		sess.postponeFull(ctx, d)
+		return err
+	case built:
+		return err
+	case keepsTimestamp(err):
+		return sess.postpone(ctx, err, d)
+	}
+	return sess.postpone(ctx, err, nil)
 }
 
-// draft opens the document as a draft of the signed one.
-func (sess *session) draft(ctx context.Context) (draft, error) {
+// keepsTimestamp reports whether the draft of an attempt that ended with err is stored for the next one: its signature
+// and timestamp are there, and only other validation data was not available. From the time of the timestamp on,
+// a revocation does not invalidate the signature (EN 319 102-1 5.5.4), and the next attempt does not request, and pay
+// for, another timestamp. If the timestamp itself is invalid, for example under a root that is not trusted, the
+// next attempt requests another one.
+func keepsTimestamp(err error) bool {
+	return errors.Is(err, ades.ErrNoRevocation) || errors.Is(err, ades.ErrTimestamp) || errors.Is(err, errBusy)
+}
+
+// openDraft opens the document as a draft of the signed one.
+func (sess *session) openDraft(ctx context.Context) (draft, error) {
 	blob, err := sess.documents.Open(ctx, sess.r.Document)
 	if err != nil {
 		return nil, fmt.Errorf("signing: opening the document: %w", err)
 	}
-	d, err := sess.r.format().draft(ctx, sess, blob, sess.r.Pending)
+	d, err := sess.r.format().openDraft(ctx, sess, blob, sess.r.Pending)
 	if err != nil {
 		blob.Close()
 	}
 	return d, err
 }
 
-// postponeAttempt postpones the completion after an attempt that failed or ran out of time.
-func (sess *session) postponeAttempt(ctx, attempt context.Context, err error, d draft) error {
-	if attempt.Err() != nil {
-		err = fmt.Errorf("%w: %w", errCutShort, err)
-	}
-	return sess.postpone(context.WithoutCancel(ctx), err, d)
-}
-
-// finish makes the signed document. The failure is final and is found in the order of spec 3.8. An error is
-// not final; the draft then has the parts that the next attempt need not make again.
-func (sess *session) finish(ctx context.Context, d draft) (signer ades.SignerIdentity, _ *idp.Failure, _ error) {
+// buildSignature puts the signature into the draft, at the level of the request, and returns the signer's certificate.
+// It checks in the order of spec 3.8. A finalError ends the request. Any other error means: try again later, starting
+// from what is already in the draft.
+func (sess *session) buildSignature(ctx context.Context, d draft) (*x509.Certificate, error) {
 	signer, err := d.signer(sess.r.Value)
 	if err != nil {
-		return signer, wrongValue, nil
+		return nil, finalError{failure: wrongValue}
 	}
 	sources := sess.options.Sources()
-	chain, f, err := sess.checkCertificate(ctx, signer.Certificate, signer.Chain, sources, sess.now(ctx))
-	if f != nil || err != nil {
-		return signer, f, err
+	chain, err := sess.checkCertificate(ctx, signer.Certificate, signer.Chain, sources, sess.now(ctx))
+	if err != nil {
+		return nil, err
 	}
-	if f, err := sess.insertValue(ctx, d, sources.Time); f != nil || err != nil {
-		return signer, f, err
+	if err := sess.insertValue(ctx, d, sources.Time); err != nil {
+		return nil, err
 	}
 	err = sess.addValidationData(ctx, d, signer, sources)
-	return signer, cmp.Or(revoked(err, chain), sess.r.format().failure(err)), err
+	if f := revoked(err, chain); f != nil {
+		return nil, finalError{f, err}
+	}
+	if f := sess.r.format().failure(err); f != nil {
+		return nil, finalError{f, err}
+	}
+	return signer.Certificate, err
 }
 
-// insertValue puts the value and its timestamp into the document, or the draft that an earlier attempt has
-// stored. It does nothing if the earlier attempt has appended that draft to the document.
-func (sess *session) insertValue(ctx context.Context, d draft, time ades.Timestamper) (*idp.Failure, error) {
+// insertValue puts the value and its timestamp into the draft, or restores the draft that an earlier attempt has
+// stored with the request. It does nothing if the earlier attempt has appended its draft to the document.
+func (sess *session) insertValue(ctx context.Context, d draft, time ades.Timestamper) error {
 	prepared, stored := d.base()
 	switch {
 	case stored != prepared && sess.r.ordered(): // another person has signed it since
-		return unwanted, nil
+		return finalError{failure: unwanted}
 	case stored != prepared:
-		return nil, nil
+		return nil
 	case sess.r.Draft != nil:
-		return nil, d.restore(sess.r.Draft)
+		return d.restore(sess.r.Draft)
 	}
 	err := d.sign(ctx, sess.r.Value, time)
 	if errors.Is(err, ades.ErrValue) || errors.Is(err, ades.ErrAlgorithm) {
-		return wrongValue, nil
+		return finalError{failure: wrongValue}
 	}
-	return nil, err
+	return err
 }
 
 // wrongValue is the failure of a value that is no signature by the person's certificate.
 var wrongValue = &idp.Failure{Code: idp.SignatureVerificationError, Description: "The signature does not belong to the document and the certificate."}
-
-// keepsTimestamp reports whether the signature and its timestamp are stored although other validation
-// data was not available. From the time of the timestamp on, a revocation does not invalidate the
-// signature (EN 319 102-1 5.5.4), and the next attempt does not request, and pay for, another timestamp.
-// If the timestamp itself is invalid, for example under a root that is not trusted, the next attempt
-// requests another one.
-func keepsTimestamp(err error) bool {
-	return errors.Is(err, ades.ErrNoRevocation) || errors.Is(err, ades.ErrTimestamp) || errors.Is(err, errBusy)
-}
 
 // addValidationData adds the validation data that the level needs. At every level it checks that the
 // signer's certificate is not revoked.
@@ -155,7 +171,9 @@ type uncached struct {
 // Revocation implements [ades.Revocation].
 func (a uncached) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
 	if cert.Equal(a.about) {
-		notBefore = cert.NotBefore // a time, so that no cache is read; every answer is as late
+		// Any non-zero notBefore bypasses the cache. The certificate's own start is before the end of any current
+		// answer, so it rejects none.
+		notBefore = cert.NotBefore
 	}
 	return a.source.Revocation(ctx, cert, issuer, notBefore)
 }
@@ -181,6 +199,43 @@ func isAbove(authority *x509.Certificate, chain []*x509.Certificate) bool {
 	return slices.ContainsFunc(chain, func(c *x509.Certificate) bool { return ades.CheckIssuer(c, authority) == nil })
 }
 
+// storeSigned stores the draft as the signed document. If the transaction is rolled back, the documents that were
+// stored for it are deleted. If it is not known whether it was committed, they are left to the sweep of documents
+// that no record refers to. The error is a finalError if the owner refuses the signature of an order, or its document
+// has changed.
+func (sess *session) storeSigned(ctx context.Context, d draft, signer *x509.Certificate) error {
+	signed, err := d.storeSigned(ctx, sess.documents)
+	if err == nil {
+		failpoint.Here("signing/finished")
+		err = sess.commitSigned(ctx, d, signer, signed)
+		switch {
+		case err == nil:
+			failpoint.Here("signing/completed")
+		case !errors.Is(err, storage.ErrUnavailable):
+			_ = sess.drop(ctx, d.uncommitted()...)
+		}
+	}
+	if errors.Is(err, ErrUnwanted) || sess.r.ordered() && errors.Is(err, storage.ErrMoved) {
+		return finalError{unwanted, err}
+	}
+	return err
+}
+
+// commitSigned makes the signed document the request's, in one transaction with all that follows from it.
+func (sess *session) commitSigned(ctx context.Context, d draft, signer *x509.Certificate, signed content) error {
+	return sess.store(ctx, func(ctx context.Context, r *Request) error {
+		prepared, _ := d.base()
+		signature := Signature{Request: r.ID, Certificate: signer, Value: r.Value, At: r.SignedAt, Bytes: signed.Size - prepared}
+		r.Phase = Complete
+		return errors.Join(
+			d.commitSigned(ctx, sess.documents, r),
+			sess.jobs.DropUnique(ctx, r.completionKind(), r.ID),
+			sess.record(ctx, r, completedEntryKind, completedEntry{Level: r.Level.String(), content: signed}),
+			sess.notifyOwner(ctx, r, signature),
+		)
+	})
+}
+
 const (
 	// retryAfter is the first pause between attempts to complete a signature, and retrySeldom the
 	// longest, since an attempt may download a large revocation list. Polls in between make no attempt:
@@ -189,43 +244,54 @@ const (
 	retrySeldom = 30 * time.Second
 )
 
-// postpone schedules the next attempt to complete the signature and stores the draft d, unless that is nil. After
-// an attempt that was cut short the next one is due at once, by a job, which has more time than a poll. When the
-// time for completing is over, postpone ends the request instead. It returns cause, unless that is a fault
-// of a source.
+// postpone stores when the next attempt is due, and the draft d for it, unless that is nil. When the time for completing
+// is over, it gives up instead. It returns cause only if it is the server's own error; faults of timestamp and
+// revocation sources are reported as a step.
 func (sess *session) postpone(ctx context.Context, cause error, d draft) error {
 	now := sess.now(ctx)
 	waited := now.Sub(cmp.Or(sess.r.SignedAt, sess.r.Expires))
-	keep := func(ctx context.Context, r *Request) error {
-		if d == nil {
-			return nil
-		}
-		return d.keep(ctx, sess.documents, r)
-	}
 	if waited > sess.r.completeFor() {
-		end := func(ctx context.Context, r *Request) error { return sess.giveUp(ctx, r, cause) }
-		err := sess.store(ctx, func(ctx context.Context, r *Request) error { return errors.Join(keep(ctx, r), end(ctx, r)) })
-		if errors.Is(err, storage.ErrFull) { // there may be room for less
-			err = sess.store(ctx, end)
-		}
+		err := sess.giveUp(ctx, cause, d)
 		if isFaultOfSource(cause) {
-			cause = nil
+			return err
 		}
 		return errors.Join(err, cause)
 	}
 	pause := min(max(waited/4, retryAfter), retrySeldom)
 	if errors.Is(cause, errCutShort) {
-		pause = 0
+		pause = 0 // the job is due at once, and has more time than a poll
 	}
-	err := sess.store(ctx, func(ctx context.Context, r *Request) error {
+	err := sess.store(ctx, sess.keeping(d, func(_ context.Context, r *Request) error {
 		r.NextTry = whole(now.Add(pause))
-		return keep(ctx, r)
-	})
-	return errors.Join(err, sess.notifyPostponed(ctx, cause))
+		return nil
+	}))
+	return errors.Join(err, sess.reportPostponed(ctx, cause))
 }
 
-// notifyPostponed reports a fault of a source as a step and returns nil. It returns every other cause.
-func (sess *session) notifyPostponed(ctx context.Context, cause error) error {
+// postponeFull does the same after the store had no room for the signed document. If there is no room for the
+// draft either, which is small for XML, it stores the time alone.
+func (sess *session) postponeFull(ctx context.Context, d draft) {
+	later := func(_ context.Context, r *Request) error {
+		r.NextTry = sess.now(ctx).Add(retrySeldom)
+		return nil
+	}
+	if err := sess.store(ctx, sess.keeping(d, later)); err != nil {
+		_ = sess.store(ctx, later)
+	}
+}
+
+// keeping returns the change that stores the draft d for the next attempt, unless that is nil, and makes the change f.
+func (sess *session) keeping(d draft, f change) change {
+	if d == nil {
+		return f
+	}
+	return func(ctx context.Context, r *Request) error {
+		return errors.Join(d.keep(ctx, sess.documents, r), f(ctx, r))
+	}
+}
+
+// reportPostponed reports a fault of a source as a step and returns nil. It returns every other cause.
+func (sess *session) reportPostponed(ctx context.Context, cause error) error {
 	if !isFaultOfSource(cause) {
 		return cause
 	}
@@ -242,61 +308,4 @@ func isFaultOfSource(err error) bool {
 // expired is that of a timestamp authority or a responder: the signer's has been checked by then.
 var faultsOfSources = []error{
 	ades.ErrTimestamp, ades.ErrNoRevocation, ades.ErrUnavailable, ades.ErrRevoked, ades.ErrNoChain, ades.ErrOutsideValidity,
-}
-
-// signedDocument is a document at its level that is about to be stored.
-type signedDocument struct {
-	signer ades.SignerIdentity
-	draft  draft
-	content
-}
-
-// finishDocument stores the signed document and makes it the request's. If that transaction is rolled back,
-// the content that was stored for it is dropped. If it is not known whether it was committed, the content is
-// left to the sweep of documents that no record refers to.
-func (sess *session) finishDocument(ctx context.Context, signed signedDocument) (err error) {
-	if signed.content, err = signed.draft.finish(ctx, sess.documents); err == nil {
-		failpoint.Here("signing/finished")
-		if err = sess.storeCompletion(ctx, signed); err == nil {
-			failpoint.Here("signing/completed")
-			return nil
-		}
-		if !errors.Is(err, storage.ErrUnavailable) {
-			_ = sess.drop(ctx, signed.draft.fresh()...) // else swept
-		}
-	}
-	switch {
-	case errors.Is(err, ErrUnwanted), sess.r.ordered() && errors.Is(err, storage.ErrMoved):
-		return sess.fail(ctx, *unwanted)
-	case errors.Is(err, storage.ErrFull):
-		sess.postponeFull(ctx, signed.draft)
-	}
-	return err
-}
-
-// postponeFull schedules the next attempt after the store had no room for the document. It stores the draft
-// if there is room for that, which is small for XML, and else the time alone.
-func (sess *session) postponeFull(ctx context.Context, d draft) {
-	later := func(_ context.Context, r *Request) error {
-		r.NextTry = sess.now(ctx).Add(retrySeldom)
-		return nil
-	}
-	err := sess.store(ctx, func(ctx context.Context, r *Request) error {
-		return errors.Join(later(ctx, r), d.keep(ctx, sess.documents, r))
-	})
-	if err != nil {
-		_ = sess.store(ctx, later)
-	}
-}
-
-func (sess *session) storeCompletion(ctx context.Context, signed signedDocument) error {
-	return sess.store(ctx, func(ctx context.Context, r *Request) error {
-		r.Phase = Complete
-		return errors.Join(
-			signed.draft.complete(ctx, sess.documents, r),
-			sess.jobs.DropUnique(ctx, r.completionKind(), r.ID),
-			sess.record(ctx, r, completedEntryKind, completedEntry{Level: r.Level.String(), content: signed.content}),
-			sess.notifyOwner(ctx, r, signed),
-		)
-	})
 }

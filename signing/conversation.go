@@ -74,19 +74,19 @@ func (sess *session) supplyDigest(ctx context.Context, state idp.State, need idp
 	if !sess.now(ctx).Before(sess.limit(&sess.r)) { // the client no longer waits for a signature
 		return state, nil, true, sess.conclude(ctx, state, idp.Failed{Failure: expired})
 	}
-	pending, failure, err := sess.prepare(ctx, need)
-	if errors.Is(err, ades.ErrUnavailable) {
-		return state, nil, true, errors.Join(sess.postponeAsking(ctx, state, need), sess.notifyPostponed(ctx, err))
-	}
-	if err != nil {
-		return state, nil, true, err
-	}
-	if failure != nil {
+	pending, err := sess.prepare(ctx, need)
+	var final finalError
+	switch {
+	case errors.Is(err, ades.ErrUnavailable):
+		return state, nil, true, errors.Join(sess.postponeAsking(ctx, state, need), sess.reportPostponed(ctx, err))
+	case errors.As(err, &final):
 		return state, nil, true, sess.storeWithRetry(ctx, func(ctx context.Context, r *Request) error {
 			sess.setCode(r, need.Code)
 			sess.accepted(r, state)
-			return sess.failed(ctx, r, *failure)
+			return sess.failed(ctx, r, *final.failure)
 		})
+	case err != nil:
+		return state, nil, true, err
 	}
 	state, event, err := sess.sign(ctx, state, pending, need.Code)
 	return state, event, false, err

@@ -29,8 +29,8 @@ type format interface {
 	prepare(ctx context.Context, t *session, blob storage.Blob, signer ades.SignerIdentity, at time.Time) (preparation, error)
 	// read reads a stored preparation.
 	read(encoded []byte) (preparation, error)
-	// draft returns a draft of the signed document for a stored preparation. Closing it closes blob.
-	draft(ctx context.Context, t *session, blob storage.Blob, encoded []byte) (draft, error)
+	// openDraft returns a draft of the signed document for a stored preparation. Closing it closes blob.
+	openDraft(ctx context.Context, t *session, blob storage.Blob, encoded []byte) (draft, error)
 	// failure returns the failure of a document that cannot be signed (spec 3.10), or nil for every
 	// other error.
 	failure(err error) *idp.Failure
@@ -43,7 +43,7 @@ type preparation interface {
 	MarshalBinary() ([]byte, error)
 }
 
-// draft is a stored document together with the changes that lead to the signed one. Only complete and keep
+// draft is a stored document together with the changes that lead to the signed one. Only commitSigned and keep
 // change what is stored. They join a transaction, and may be called again in another.
 type draft interface {
 	Close() error
@@ -57,14 +57,14 @@ type draft interface {
 	restore(kept []byte) error
 	// extend raises the signature to a level. With an error the draft is unchanged.
 	extend(ctx context.Context, level ades.Level, s ades.Sources) error
-	// finish stores new documents that need no transaction, and returns the identity of the signed one.
-	finish(ctx context.Context, documents storage.Documents) (content, error)
-	// fresh returns the documents that finish has stored, to be deleted if complete is rolled back.
-	fresh() []string
-	// complete makes the signed document the request's.
-	complete(ctx context.Context, documents storage.Documents, r *Request) error
-	// signed returns the document as it is with the changes.
-	signed() *io.SectionReader
+	// storeSigned stores new documents that need no transaction, and returns the identity of the signed one.
+	storeSigned(ctx context.Context, documents storage.Documents) (content, error)
+	// uncommitted returns the documents that storeSigned has stored, to be deleted if commitSigned is rolled back.
+	uncommitted() []string
+	// commitSigned makes the signed document the request's.
+	commitSigned(ctx context.Context, documents storage.Documents, r *Request) error
+	// reader returns the document as it is with the changes.
+	reader() *io.SectionReader
 	// rebase drops what was added to the stored document since the signature was prepared.
 	rebase()
 	// keep stores the draft for the next attempt.

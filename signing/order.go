@@ -98,9 +98,9 @@ var unwanted = &idp.Failure{Code: idp.InternalError, Description: "The document 
 
 // notifyOwner tells the owner of the document about the signature, and then the ledger. It ends the request of
 // an order, which has no client that polls for the result.
-func (sess *session) notifyOwner(ctx context.Context, r *Request, signed signedDocument) error {
+func (sess *session) notifyOwner(ctx context.Context, r *Request, signature Signature) error {
 	if r.ordered() {
-		if err := sess.options.Owner.Signed(ctx, r.Order, signed.signature(r)); err != nil {
+		if err := sess.options.Owner.Signed(ctx, r.Order, signature); err != nil {
 			return err
 		}
 	}
@@ -113,11 +113,6 @@ func (sess *session) notifyOwner(ctx context.Context, r *Request, signed signedD
 		return sess.end(ctx, r)
 	}
 	return nil
-}
-
-func (f signedDocument) signature(r *Request) Signature {
-	unsigned, _ := f.draft.base()
-	return Signature{Request: r.ID, Certificate: f.signer.Certificate, Value: r.Value, At: r.SignedAt, Bytes: f.content.Size - unsigned}
 }
 
 // Cancel removes the request of an order whatever it is at; one that does not exist is no error.

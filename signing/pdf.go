@@ -47,7 +47,7 @@ func readPDF(encoded []byte) (*pades.Pending, error) {
 	return p, nil
 }
 
-func (pdfFormat) draft(_ context.Context, _ *session, blob storage.Blob, encoded []byte) (draft, error) {
+func (pdfFormat) openDraft(_ context.Context, _ *session, blob storage.Blob, encoded []byte) (draft, error) {
 	p, err := readPDF(encoded)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (d *pdfDraft) base() (prepared, stored int64) {
 	return prepared, d.stored
 }
 
-func (d *pdfDraft) signed() *io.SectionReader { return io.NewSectionReader(d.doc, 0, d.doc.Size) }
+func (d *pdfDraft) reader() *io.SectionReader { return io.NewSectionReader(d.doc, 0, d.doc.Size) }
 
 func (d *pdfDraft) rebase() {
 	d.stored, _ = d.prepared.Base()
@@ -120,13 +120,13 @@ func (d *pdfDraft) grow(revisions ...pades.Revision) {
 	}
 }
 
-func (d *pdfDraft) finish(context.Context, storage.Documents) (content, error) {
+func (d *pdfDraft) storeSigned(context.Context, storage.Documents) (content, error) {
 	return knownContent(d.doc), nil
 }
 
-func (d *pdfDraft) fresh() []string { return nil }
+func (d *pdfDraft) uncommitted() []string { return nil }
 
-func (d *pdfDraft) complete(ctx context.Context, documents storage.Documents, r *Request) error {
+func (d *pdfDraft) commitSigned(ctx context.Context, documents storage.Documents, r *Request) error {
 	return documents.Append(ctx, r.Document, d.revisions...)
 }
 

@@ -17,35 +17,44 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// prepare prepares the signature of the document with the certificate. The failure says what is wrong
-// with the document or the certificate.
-func (sess *session) prepare(ctx context.Context, need idp.NeedDigest) (preparation, *idp.Failure, error) {
+// finalError ends the request with a failure. After any other error a step is tried again later. It does not unwrap its
+// cause, which may be joined with an error after which to try again.
+type finalError struct {
+	failure *idp.Failure
+	cause   error // of the sources or the store; nil if there is none
+}
+
+func (e finalError) Error() string { return "signing: " + e.failure.Description }
+
+// prepare prepares the signature of the document with the certificate. A finalError says what is wrong with
+// the document or the certificate.
+func (sess *session) prepare(ctx context.Context, need idp.NeedDigest) (preparation, error) {
 	if p := sess.prepared(need.Certificate); p != nil {
-		return p, nil, nil
+		return p, nil
 	}
 	traits, at := sess.traits(), sess.now(ctx)
 	signer := ades.SignerIdentity{Certificate: need.Certificate, Algorithm: traits.Algorithm}
 	if !traits.CMS {
-		chain, f, err := sess.checkCertificate(ctx, need.Certificate, need.Chain, sess.options.Sources(), at)
-		if f != nil || err != nil {
-			return nil, f, err
+		chain, err := sess.checkCertificate(ctx, need.Certificate, need.Chain, sess.options.Sources(), at)
+		if err != nil {
+			return nil, err
 		}
 		signer.Chain = chain[1:]
 	}
 	blob, err := sess.documents.Open(ctx, sess.r.Document)
 	if err != nil {
-		return nil, nil, fmt.Errorf("signing: opening the document: %w", err)
+		return nil, fmt.Errorf("signing: opening the document: %w", err)
 	}
 	defer blob.Close()
 	format := sess.r.format()
 	p, err := format.prepare(ctx, sess, blob, signer, at)
 	if f := format.failure(err); f != nil {
-		return nil, f, nil
+		return nil, finalError{failure: f}
 	}
 	if errors.Is(err, ades.ErrAlgorithm) {
-		return nil, &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate's key cannot be used."}, nil
+		return nil, invalidCertificate("The certificate's key cannot be used.")
 	}
-	return p, nil, err
+	return p, err
 }
 
 // prepared returns the signature that was prepared for the certificate before, or nil. A person who is
@@ -78,27 +87,32 @@ func (s *Service) allows(in Start) error {
 	return nil
 }
 
-// checkCertificate returns the chain of a signer's certificate to a root, or the failure that says what is
-// wrong with the certificate (spec 3.8). The chain leads over the certificates in further, or else over those
-// that the sources find. The error is ades.ErrUnavailable: a source is down.
-func (sess *session) checkCertificate(ctx context.Context, cert *x509.Certificate, further []*x509.Certificate, sources ades.Sources, now time.Time) ([]*x509.Certificate, *idp.Failure, error) {
+// checkCertificate returns the chain of a signer's certificate to a root. The chain leads over the certificates in
+// further, or else over those that the sources find. The error is a finalError that says what is wrong with the
+// certificate (spec 3.8), or ades.ErrUnavailable if a source is down.
+func (sess *session) checkCertificate(ctx context.Context, cert *x509.Certificate, further []*x509.Certificate, sources ades.Sources, now time.Time) ([]*x509.Certificate, error) {
 	if cert == nil {
-		return nil, &idp.Failure{Code: idp.CertificateNotFound, Description: "The identity provider gave no certificate."}, nil
+		return nil, finalError{failure: &idp.Failure{Code: idp.CertificateNotFound, Description: "The identity provider gave no certificate."}}
 	}
 	if !sess.traits().ByPhone && idp.Kennitala(cert) != sess.r.Person.Kennitala {
-		return nil, &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate is another person's."}, nil
+		return nil, invalidCertificate("The certificate is another person's.")
 	}
 	if ades.CheckPurpose(cert) != nil || !ades.AllowsNonRepudiation(cert) && !sess.options.AllowDigitalSignature {
-		return nil, &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate is not for signing documents."}, nil
+		return nil, invalidCertificate("The certificate is not for signing documents.")
 	}
 	chain, err := validation.FindChain(ctx, sources, validation.NewKnown(ctx, sources, further...), cert, now)
 	switch {
 	case errors.Is(err, ades.ErrUnavailable):
-		return nil, nil, err
+		return nil, err
 	case err != nil:
-		return nil, &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate does not lead to a trusted root."}, nil
+		return nil, invalidCertificate("The certificate does not lead to a trusted root.")
 	}
-	return chain, nil, nil
+	return chain, nil
+}
+
+// invalidCertificate returns the finalError of a certificate that cannot sign.
+func invalidCertificate(why string) error {
+	return finalError{failure: &idp.Failure{Code: idp.CertificateValidationError, Description: why}}
 }
 
 // cannotSign returns the failure of a document that cannot be signed (spec 3.10).
@@ -142,7 +156,8 @@ func (sess *session) keptCertificate(ctx context.Context) (*x509.Certificate, er
 	if err != nil {
 		return nil, nil
 	}
-	if _, f, _ := sess.checkCertificate(ctx, cert, nil, sess.options.Sources(), sess.now(ctx)); f != nil {
+	_, err = sess.checkCertificate(ctx, cert, nil, sess.options.Sources(), sess.now(ctx))
+	if errors.As(err, new(finalError)) {
 		return nil, nil
 	}
 	return cert, nil

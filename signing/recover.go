@@ -54,9 +54,17 @@ func (s *Service) keptForRecovery(r *Request, now time.Time) bool {
 	return r.Phase == Signed || r.Recoverable() && now.Before(r.UpdatedAt.Add(s.options.Keep))
 }
 
-// giveUp is the change that ends the request because its signature could not be completed in time. The value stays.
-func (sess *session) giveUp(ctx context.Context, r *Request, cause error) error {
-	return sess.failedFor(ctx, r, incomplete(cause), failedEntry{Reason: reasonOf(cause), cause: cause})
+// giveUp ends the request because its signature could not be completed in time, and reports cause with the failure. The
+// value stays, and so does the draft d, unless that is nil or there is no room for it.
+func (sess *session) giveUp(ctx context.Context, cause error, d draft) error {
+	end := func(ctx context.Context, r *Request) error {
+		return sess.failedFor(ctx, r, incomplete(cause), failedEntry{Reason: reasonOf(cause), cause: cause})
+	}
+	err := sess.store(ctx, sess.keeping(d, end))
+	if errors.Is(err, storage.ErrFull) {
+		err = sess.store(ctx, end)
+	}
+	return err
 }
 
 // incomplete returns the failure of a signature that could not be completed.
@@ -181,7 +189,7 @@ func (s *Service) Recover(ctx context.Context, request string, w io.Writer) erro
 	}
 	// A session without a lease: it reads the request as it is, and stores nothing.
 	sess := s.newSession(r)
-	d, err := sess.draft(ctx)
+	d, err := sess.openDraft(ctx)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return fmt.Errorf("%w: its document is deleted", ErrNotRecoverable)
@@ -194,24 +202,25 @@ func (s *Service) Recover(ctx context.Context, request string, w io.Writer) erro
 	}
 	attempt, end := context.WithTimeout(ctx, jobCompletionTimeout)
 	defer end()
-	_, failure, err := sess.finish(attempt, d)
+	_, err = sess.buildSignature(attempt, d)
+	var final finalError
 	switch {
-	case failure != nil:
-		return &CompletionError{failure.Description, err}
+	case errors.As(err, &final):
+		return &CompletionError{final.failure.Description, final.cause}
 	case err != nil:
 		return &CompletionError{incomplete(err).Description, err}
 	}
 	if err := s.recordRecovery(ctx, request, d); err != nil {
 		return err
 	}
-	_, err = io.Copy(w, d.signed())
+	_, err = io.Copy(w, d.reader())
 	return err
 }
 
 // recordRecovery records the signed document of a draft in the evidence log, if its request still exists.
 func (s *Service) recordRecovery(ctx context.Context, request string, d draft) error {
 	sum := sha256.New()
-	size, err := io.Copy(sum, d.signed())
+	size, err := io.Copy(sum, d.reader())
 	if err != nil {
 		return err
 	}

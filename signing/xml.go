@@ -46,7 +46,7 @@ func readPrepared(encoded []byte) (*xades.Pending, error) {
 	return p, nil
 }
 
-func (xmlFormat) draft(_ context.Context, sess *session, blob storage.Blob, encoded []byte) (draft, error) {
+func (xmlFormat) openDraft(_ context.Context, sess *session, blob storage.Blob, encoded []byte) (draft, error) {
 	p, err := readPrepared(encoded)
 	if err != nil {
 		return nil, err
@@ -125,8 +125,8 @@ func (d *xmlDraft) change(revisions ...xades.Revision) {
 	}
 }
 
-func (d *xmlDraft) finish(ctx context.Context, documents storage.Documents) (c content, err error) {
-	ref, err := documents.Create(ctx, d.signed(), d.doc.Size, storedHash)
+func (d *xmlDraft) storeSigned(ctx context.Context, documents storage.Documents) (c content, err error) {
+	ref, err := documents.Create(ctx, d.reader(), d.doc.Size, storedHash)
 	if err != nil {
 		return c, fmt.Errorf("signing: storing the signed document: %w", err)
 	}
@@ -134,14 +134,14 @@ func (d *xmlDraft) finish(ctx context.Context, documents storage.Documents) (c c
 	return contentOf(ref.Sums[0], ref.Size), nil
 }
 
-func (d *xmlDraft) signed() *io.SectionReader { return io.NewSectionReader(d.doc, 0, d.doc.Size) }
+func (d *xmlDraft) reader() *io.SectionReader { return io.NewSectionReader(d.doc, 0, d.doc.Size) }
 
 // rebase does nothing: orders, whose documents grow, have no XML.
 func (d *xmlDraft) rebase() {}
 
-func (d *xmlDraft) fresh() []string { return []string{d.created} }
+func (d *xmlDraft) uncommitted() []string { return []string{d.created} }
 
-func (d *xmlDraft) complete(ctx context.Context, documents storage.Documents, r *Request) error {
+func (d *xmlDraft) commitSigned(ctx context.Context, documents storage.Documents, r *Request) error {
 	unsigned := r.Document
 	r.Document, r.Draft = d.created, nil
 	return errors.Join(documents.Keep(ctx, d.created), documents.Delete(ctx, unsigned))
