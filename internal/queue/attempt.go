@@ -12,91 +12,101 @@ import (
 )
 
 const (
-	// firstPause is the pause after the first failure of a job, and longestPause the one that it grows to.
+	// firstPause is the pause after the first failure of a job. It doubles with each further failure, up to longestPause.
 	firstPause, longestPause = 5 * time.Second, 5 * time.Minute
 
-	// MaxInterruptions is how many attempts of a job, one after the other, may be interrupted before it is parked.
-	// It holds for all kinds. The limit of a kind does not replace it: those of kinds that wait for the world outside
-	// are so high that a job which kills its server would do so for days.
+	// MaxInterruptions is how many attempts of a job in a row may be interrupted before it is parked. It applies to
+	// all kinds, beside Kind.MaxAttempts: where jobs wait for other services, that limit is so high that a job which
+	// kills its server would do so for days.
 	MaxInterruptions = 20
-	// freeInterruptions is how many of them are followed by no pause.
+	// The first freeInterruptions interruptions in a row are retried at once.
 	freeInterruptions = 3
 )
 
-// errInterrupted is the error of an interrupted attempt: its process died, its handler overran, or its result could not be
-// stored.
+// errInterrupted is the error of an interrupted attempt: its process died, its handler overran, or its result could
+// not be stored.
 var errInterrupted = errors.New("no result was stored before the lease ran out")
 
-// result is what an attempt came to, as it is to be stored.
+// result is the outcome of an attempt: done, due again or failed. At most one of then, retry and failure is set; if
+// none is, the job is done and nothing follows.
 type result struct {
-	queue   *kindQueue
-	lease   storage.Lease    // its job is as it will be stored, if the attempt has failed
-	err     error            // why the attempt failed
-	failure *storage.Failure // the same as it is stored; nil: the attempt has not failed
-	retry   time.Time        // of an attempt that has not failed, when the job is due again; zero: it is done
-	then    func(ctx context.Context) error
-	lost    bool // the lease was lost, and nothing was stored
-	// unconfirmed is the result as a failure that the store may have stored: it was unavailable before it confirmed that.
-	unconfirmed *result
+	queue *kindQueue
+	lease storage.Lease // as it was claimed
+
+	then    func(ctx context.Context) error // done: called in the transaction that finishes the job
+	retry   time.Time                       // due again: when
+	failure *failure                        // failed
+
+	// Set when the result is stored:
+	lost        bool     // the lease was lost, and nothing was stored
+	unconfirmed *failure // may have been stored: the store became unavailable before it confirmed that
 }
 
-// do makes an attempt. If the attempt before was interrupted, it makes a failure of that instead.
+// failure is the failure of an attempt.
+type failure struct {
+	err    error
+	stored storage.Failure // what the store is given
+	job    storage.Job     // the job as it is stored then
+}
+
+// do makes an attempt. If the attempt before was interrupted, the result is the failure of that attempt instead.
 func (w *run) do(ctx context.Context, q *kindQueue, lease storage.Lease) result {
 	r := result{queue: q, lease: lease}
 	if lease.Interrupted {
 		w.leases.returned(lease)
-		w.fail(&r, errInterrupted)
+		r.failure = newFailure(q, lease, errInterrupted, time.Time{})
 		return r
 	}
-	cut, err := r.handle(ctx)
+	ctx, cancel := context.WithTimeout(ctx, q.Timeout)
+	defer cancel()
+	retry, then, err := q.call(ctx, lease.Job)
 	w.leases.returned(lease)
 	switch {
-	case err != nil && cut:
-		r.retry, r.then = time.Now(), nil
-	case err != nil:
-		w.fail(&r, err)
+	case err == nil:
+		r.retry, r.then = retry, then
+	case errors.Is(ctx.Err(), context.Canceled): // the runner stops, or the lease was lost: the attempt has not failed
+		r.retry = time.Now()
+	default:
+		r.failure = newFailure(q, lease, err, retry)
 	}
 	return r
 }
 
-// handle calls the handler, and recovers from its panic. cut reports whether the handler's context ended before its time
-// limit: the runner stops, or the lease was lost.
-func (r *result) handle(ctx context.Context) (cut bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, r.queue.Timeout)
-	defer cancel()
-	defer func() { cut = errors.Is(ctx.Err(), context.Canceled) }() // before cancel
+// call calls the handler of the kind. If the handler panics, call returns an error.
+func (k Kind) call(ctx context.Context, job storage.Job) (retry time.Time, then func(context.Context) error, err error) {
 	defer recovered(&err)
-	if r.queue.DoThen != nil {
-		r.then, err = r.queue.DoThen(ctx, r.lease.Job)
+	if k.DoThen != nil {
+		then, err = k.DoThen(ctx, job)
 	} else {
-		r.retry, err = r.queue.Do(ctx, r.lease.Job)
+		retry, err = k.Do(ctx, job)
 	}
-	return cut, err
+	return retry, then, err
 }
 
-// fail makes r the result of an attempt that has failed, whatever the error: also one of the store, since the store is
-// available when the failure can be stored.
-func (w *run) fail(r *result, err error) {
-	now, job := time.Now(), &r.lease.Job
-	pause := pauseAfter(job.Failures + 1)
-	if r.lease.Interrupted {
-		pause = jittered(pauseAfter(job.Interruptions + 1 - freeInterruptions))
-	}
-	if !r.retry.After(now) { // what failed at once would fail at once again
-		r.retry = now.Add(pause)
-	}
-	r.then, r.err = nil, err
+// newFailure returns the failure of an attempt with any error, also one of the store: when the failure can be stored,
+// the store is available. retry is the time that the handler chose; if it is not in the future, a pause follows instead.
+func newFailure(q *kindQueue, lease storage.Lease, err error, retry time.Time) *failure {
+	now, job := time.Now(), lease.Job
 	job.Failures++
-	job.Interruptions++
-	if !r.lease.Interrupted {
+	job.LastError, job.FailedAt = ErrorText(err), now
+	pause := pauseAfter(job.Failures)
+	if lease.Interrupted {
+		job.Interruptions++
+		pause = jittered(pauseAfter(job.Interruptions - freeInterruptions))
+	} else {
 		job.Interruptions = 0
 	}
-	job.LastError, job.FailedAt = ErrorText(err), now
-	job.Due, job.Parked = r.retry, job.Failures >= r.queue.MaxAttempts || job.Interruptions >= MaxInterruptions
-	r.failure = &storage.Failure{Error: job.LastError, At: now, Due: r.retry, Interrupted: r.lease.Interrupted}
-	if job.Parked {
-		job.Due, r.failure.Due = now, time.Time{}
+	if !retry.After(now) {
+		retry = now.Add(pause)
 	}
+	job.Due, job.Parked = retry, job.Failures >= q.MaxAttempts || job.Interruptions >= MaxInterruptions
+	stored := storage.Failure{Error: job.LastError, At: now, Due: retry, Interrupted: lease.Interrupted}
+	if job.Parked {
+		// A parked job has no due time: zero tells the store to park it. Its Due, when it is read, is when it was parked
+		// (storage.Job), and so it is in the copy that is reported.
+		stored.Due, job.Due = time.Time{}, now
+	}
+	return &failure{err, stored, job}
 }
 
 // panicError is the error of a handler that panicked.
@@ -109,20 +119,20 @@ func (e *panicError) Error() string {
 	return fmt.Sprintf("queue: the handler panicked: %s\n%s", e.text, e.stack)
 }
 
-// recovered makes an error of a panic.
+// recovered is deferred, and turns a panic into an error.
 func recovered(err *error) {
 	if v := recover(); v != nil {
 		*err = &panicError{PanicText(v), debug.Stack()}
 	}
 }
 
-// jittered returns a random time between three and five quarters of a pause, so that jobs that were interrupted together are
-// not due together.
+// jittered returns a random time between three and five quarters of a pause, so that jobs that were interrupted
+// together are not due together.
 func jittered(pause time.Duration) time.Duration {
 	return pause*3/4 + rand.N(pause/2+1)
 }
 
-// pauseAfter returns the pause after so many failures; 0 after none.
+// pauseAfter returns the pause after that many failures; 0 if failures is 0 or negative.
 func pauseAfter(failures int) time.Duration {
 	if failures <= 0 {
 		return 0

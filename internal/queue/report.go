@@ -35,23 +35,25 @@ func (w *run) reportFailed(job storage.Job, err error) {
 	}
 }
 
-// reportFailures reports the failures among results that were stored, and the jobs that were parked. A result whose lease
-// was lost is left to the server that has the lease, unless the lease was lost after a try to store a failure that was
-// not confirmed: the failure may have been stored then.
+// reportFailures reports the failures among results that were stored, and the jobs that were parked. If the lease of a
+// result was lost, the server that has the lease now reports the job, unless this one had already tried to store a failure
+// and that was not confirmed: the failure may have been stored then.
 func (w *run) reportFailures(results []result) {
 	for _, r := range results {
-		if r.lost && r.unconfirmed != nil {
-			r = *r.unconfirmed
-			r.lease.Parked = r.lease.Parked && w.isParked(r.lease.Job)
-		} else if r.lost {
+		failed := r.failure
+		if r.lost {
+			failed = r.unconfirmed
+		}
+		if failed == nil {
 			continue
 		}
-		if r.err == nil {
-			continue
+		job := failed.job
+		if r.lost {
+			job.Parked = job.Parked && w.isParked(job)
 		}
-		w.reportFailed(r.lease.Job, r.err)
-		if r.lease.Parked && w.Parked != nil {
-			w.Parked(w.storing, r.lease.Job)
+		w.reportFailed(job, failed.err)
+		if job.Parked && w.Parked != nil {
+			w.Parked(w.storing, job)
 		}
 	}
 }

@@ -86,15 +86,15 @@ func (w *run) ended(results []result) {
 	w.stored <- results
 }
 
-// storeAlone stores a result, and reports whether that has ended: false has it tried again later. If what follows the job
-// cannot be stored, although its failure can, the attempt has failed. A result that cannot be stored at all is reported, and its
-// lease runs out: the attempt is interrupted.
+// storeAlone tries to store a result, and reports whether the result is dealt with; if not, it is tried again later. If
+// then cannot be stored, but a failure can, the attempt has failed. A result that cannot be stored at all is reported,
+// and its lease runs out: the attempt is interrupted.
 func (w *run) storeAlone(r *result) bool {
 	one := []result{*r}
 	err := w.store(one)
 	if err != nil && r.then != nil && w.storing.Err() == nil {
 		failed := []result{*r}
-		w.fail(&failed[0], err)
+		failed[0].then, failed[0].failure = nil, newFailure(r.queue, r.lease, err, time.Time{})
 		failedErr := w.store(failed)
 		if failedErr != nil && storage.IsTemporary(err) && storage.IsTemporary(failedErr) { // the store is unavailable
 			one[0].unconfirmed = failed[0].unconfirmed
@@ -103,14 +103,18 @@ func (w *run) storeAlone(r *result) bool {
 		}
 	}
 	*r = one[0]
-	switch {
-	case err == nil:
-	case storage.IsTemporary(err) || w.storing.Err() != nil:
-		return false
-	default:
-		w.reportFailed(r.lease.Job, errors.Join(r.err, err))
-		r.err, r.unconfirmed = nil, nil
+	if err == nil {
+		return true
 	}
+	if storage.IsTemporary(err) || w.storing.Err() != nil {
+		return false
+	}
+	job := r.lease.Job
+	if r.failure != nil {
+		job, err = r.failure.job, errors.Join(r.failure.err, err)
+	}
+	w.reportFailed(job, err)
+	r.failure, r.unconfirmed = nil, nil // it is reported
 	return true
 }
 
@@ -124,16 +128,17 @@ func (w *run) store(results []result) error {
 		return err
 	}
 	w.reportStore(err, &w.outage.results)
-	for i := range results {
-		if r := &results[i]; r.failure != nil && errors.Is(err, storage.ErrUnavailable) {
-			failed := *r
-			r.unconfirmed = &failed
+	if errors.Is(err, storage.ErrUnavailable) {
+		for i := range results {
+			if r := &results[i]; r.failure != nil {
+				r.unconfirmed = r.failure
+			}
 		}
 	}
 	return err
 }
 
-// storeIn stores results in the transaction of ctx, and sets whose lease was lost: another server has the job then.
+// storeIn stores results in the transaction of ctx, and sets lost in those whose job another server has claimed.
 func (w *run) storeIn(ctx context.Context, results []result) error {
 	var done []int // places in results
 	var leases []storage.Lease
@@ -142,7 +147,7 @@ func (w *run) storeIn(ctx context.Context, results []result) error {
 		var err error
 		switch {
 		case r.failure != nil:
-			err = w.Jobs.Fail(ctx, r.lease, *r.failure)
+			err = w.Jobs.Fail(ctx, r.lease, r.failure.stored)
 		case !r.retry.IsZero():
 			err = w.Jobs.Retry(ctx, r.lease, r.retry)
 		default:

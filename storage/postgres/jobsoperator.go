@@ -114,7 +114,7 @@ func (s jobs) RetryNow(ctx context.Context, id string, now time.Time) error {
 			return storage.ErrInWork
 		}
 	}
-	return s.announced(ctx, err)
+	return s.announceOnCommit(ctx, err)
 }
 
 func (s jobs) Remove(ctx context.Context, id string) error {
