@@ -51,11 +51,11 @@ func TestNewLink(t *testing.T) {
 	}
 }
 
-// TestOrderIDs checks which texts are IDs of orders. [TestGoldenNames] has one that is.
-func TestOrderIDs(t *testing.T) {
+// TestTurnIDs checks which texts are IDs of turns. [TestGoldenNames] has one that is.
+func TestTurnIDs(t *testing.T) {
 	for _, text := range []string{"", "a", "a/b", "a/b/c", "a/b/1/2", "a/b/99999999999999999999"} {
-		if o, err := parseOrderID(text); err == nil {
-			t.Errorf("%q is %v", text, o)
+		if turn, err := parseTurnID(text); err == nil {
+			t.Errorf("%q is %v", text, turn)
 		}
 	}
 }

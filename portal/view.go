@@ -166,7 +166,7 @@ func (s *Service) Progress(ctx context.Context, process, participant, request st
 	case err != nil:
 		return signing.Progress{}, fmt.Errorf("portal: looking at the signature under way: %w", err)
 	}
-	if o, err := parseOrderID(progress.Order); err != nil || o.process != process || o.participant != participant {
+	if turn, err := parseTurnID(progress.Order); err != nil || turn.processID != process || turn.participantID != participant {
 		return signing.Progress{}, ErrNotFound
 	}
 	return progress, nil

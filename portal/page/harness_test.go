@@ -343,7 +343,8 @@ func (f *fixture) browserOf(kennitala string) *browser {
 		return f.newBrowser()
 	}
 	b := f.withCookie(newToken())
-	s := session{Person: &portal.Person{Name: "A person", Kennitala: kennitala}, EndsBy: time.Now().Add(maxLifetime), key: sessionKey(b.cookie())}
+	person := personSession{Person: &portal.Person{Name: "A person", Kennitala: kennitala}, EndsBy: time.Now().Add(maxLifetime)}
+	s := session{key: sessionKey(b.cookie()), person: &person}
 	f.must(f.db.InTx(f.t.Context(), func(ctx context.Context) error { return f.page.saveSession(ctx, s) }))
 	return b
 }
@@ -478,8 +479,8 @@ func (b *browser) logIn(page string, person portal.Person) answer {
 func (b *browser) letPoll() {
 	b.f.t.Helper()
 	_, err := b.f.page.updateSession(b.f.t.Context(), sessionKey(b.cookie()), func(s *session) error {
-		if s.Login != nil && s.Login.Lease == "" {
-			s.Login.Next = time.Time{}
+		if s.login != nil && s.login.Attempt.Lease == "" {
+			s.login.Attempt.Next = time.Time{}
 		}
 		return nil
 	})

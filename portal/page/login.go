@@ -131,7 +131,7 @@ func (t target) path() string {
 
 // sameForm reports whether an existing attempt comes from the same form with the same input.
 func (a *attempt) sameForm(other *attempt) bool {
-	return a != nil && a.Target == other.Target && a.Method == other.Method && a.Hint == other.Hint
+	return a.Target == other.Target && a.Method == other.Method && a.Hint == other.Hint
 }
 
 // leased reports whether a call of the provider is under way.
@@ -158,9 +158,9 @@ func (a *attempt) acquire(now time.Time) (lease string) {
 	return a.Lease
 }
 
-// recordResult stores the result of a call of the provider in the session, and sets the end of the session.
-func (v *session) recordResult(state LoginState, person *portal.Person, err error, now time.Time) {
-	a := v.Login
+// recordResult stores the result of a call of the provider, and sets the end of the session.
+func (l *loginSession) recordResult(state LoginState, person *portal.Person, err error, now time.Time) {
+	a := l.Attempt
 	a.State, a.Lease, a.Trouble = &state, "", false
 	a.Next = now.Add(max(state.Interval, time.Second))
 	switch {
@@ -175,8 +175,8 @@ func (v *session) recordResult(state LoginState, person *portal.Person, err erro
 	case now.After(state.Expires.Add(leaseDuration)):
 		a.Ended = "ended.timeout"
 	}
-	if v.EndsBy = state.Expires.Add(attemptLifetime); !a.pending() {
-		v.EndsBy = now.Add(attemptLifetime)
+	if l.EndsBy = state.Expires.Add(attemptLifetime); !a.pending() {
+		l.EndsBy = now.Add(attemptLifetime)
 	}
 }
 
@@ -205,15 +205,15 @@ var errLeaseLost = errors.New("page: the login's lease is lost")
 
 // storeResult stores the result of a call under a lease. It retries while the store is unavailable, since the
 // provider does not repeat its answer.
-func (p *Page) storeResult(ctx context.Context, key []byte, lease string, apply func(v *session)) (session, error) {
+func (p *Page) storeResult(ctx context.Context, key []byte, lease string, apply func(*loginSession)) (session, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	for pause := 50 * time.Millisecond; ; pause *= 2 {
 		v, err := p.updateSession(ctx, key, func(v *session) error {
-			if v.Login == nil || v.Login.Lease != lease {
+			if v.login == nil || v.login.Attempt.Lease != lease {
 				return errLeaseLost
 			}
-			apply(v)
+			apply(v.login)
 			return nil
 		})
 		if !storage.IsTemporary(err) {

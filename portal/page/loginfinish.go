@@ -15,16 +15,16 @@ import (
 // provider, and leads on when the person is known.
 func (p *Page) loginProgress(w http.ResponseWriter, r *http.Request) error {
 	v, err := p.session(r)
-	if err == nil && v.Login != nil && v.Login.Method != Browser {
+	if err == nil && v.login != nil && v.login.Attempt.Method != Browser {
 		v, err = p.poll(r.Context(), v)
 	}
 	if err != nil {
 		return err
 	}
-	if v.Login == nil { // another tab was faster
-		return p.leadTo(w, r, v.Path)
+	if v.login == nil { // another tab was faster
+		return p.leadTo(w, r, v.person.Path)
 	}
-	a, now := v.Login, p.now(r.Context())
+	a, now := v.login.Attempt, p.now(r.Context())
 	if a.abandoned(now) {
 		a.Ended = "ended.outage"
 	}
@@ -65,27 +65,27 @@ func (a *attempt) state() string {
 // poll asks the provider whether the person has answered, if the next call is due and no other request makes
 // it.
 func (p *Page) poll(ctx context.Context, v session) (session, error) {
-	due := func(a *attempt, now time.Time) bool {
-		return a != nil && a.State != nil && a.pending() && !now.Before(a.Next)
+	due := func(l *loginSession, now time.Time) bool {
+		return l != nil && l.Attempt.State != nil && l.Attempt.pending() && !now.Before(l.Attempt.Next)
 	}
-	if !due(v.Login, p.now(ctx)) {
+	if !due(v.login, p.now(ctx)) {
 		return v, nil
 	}
 	ctx, cancel := providerContext(ctx)
 	defer cancel()
 	var lease string
 	v, err := p.updateSession(ctx, v.key, func(v *session) error {
-		if lease = ""; due(v.Login, p.now(ctx)) {
-			lease = v.Login.acquire(p.now(ctx))
+		if lease = ""; due(v.login, p.now(ctx)) {
+			lease = v.login.Attempt.acquire(p.now(ctx))
 		}
 		return nil
 	})
 	if err != nil || lease == "" {
 		return v, err
 	}
-	state, person, callErr := p.config.Login.Poll(ctx, *v.Login.State)
+	state, person, callErr := p.config.Login.Poll(ctx, *v.login.Attempt.State)
 	p.reportOutage(ctx, callErr)
-	settled, err := p.storeResult(context.WithoutCancel(ctx), v.key, lease, func(v *session) { v.recordResult(state, person, callErr, p.now(ctx)) })
+	settled, err := p.storeResult(context.WithoutCancel(ctx), v.key, lease, func(l *loginSession) { l.recordResult(state, person, callErr, p.now(ctx)) })
 	if errors.Is(err, errLeaseLost) {
 		return v, nil
 	}
@@ -126,11 +126,11 @@ type redirectView struct{ To string }
 // browser comes back without an answer. It is a page, and not a redirect, since the Content-Security-Policy
 // restricts where the answer to a form may lead (form-action).
 func (p *Page) redirectToProvider(w http.ResponseWriter, r *http.Request, v session) error {
-	a := v.Login
+	a := v.login.Attempt
 	if !a.Redirected {
 		_, err := p.updateSession(r.Context(), v.key, func(v *session) error {
-			if v.Login != nil {
-				v.Login.Redirected = true
+			if v.login != nil {
+				v.login.Attempt.Redirected = true
 			}
 			return nil
 		})
@@ -164,14 +164,14 @@ func (p *Page) cancelLogin(w http.ResponseWriter, r *http.Request) error {
 		return seeOther(w, r, goodbyePath)
 	case err != nil:
 		return err
-	case v.Login == nil: // the login has completed meanwhile
-		return seeOther(w, r, v.Path)
+	case v.login == nil: // the login has completed meanwhile
+		return seeOther(w, r, v.person.Path)
 	}
 	if err := p.deleteSession(r.Context(), v); err != nil {
 		return err
 	}
 	setCookie(w, "")
-	return seeOther(w, r, v.Login.Target.path())
+	return seeOther(w, r, v.login.Attempt.Target.path())
 }
 
 // loginCallback handles the redirect back from the provider. It completes the browser's pending login once; any
@@ -186,7 +186,10 @@ func (p *Page) loginCallback(w http.ResponseWriter, r *http.Request) error {
 	var lease string
 	v, err = p.updateSession(ctx, v.key, func(v *session) error {
 		lease = ""
-		if a, now := v.Login, p.now(ctx); a != nil && a.mayAnswer(r.URL.Query()) && a.pending() && !a.leased(now) {
+		if v.login == nil {
+			return nil
+		}
+		if a, now := v.login.Attempt, p.now(ctx); a.mayAnswer(r.URL.Query()) && a.pending() && !a.leased(now) {
 			lease = a.acquire(now)
 		}
 		return nil
@@ -197,9 +200,9 @@ func (p *Page) loginCallback(w http.ResponseWriter, r *http.Request) error {
 	if lease == "" {
 		return seeOther(w, r, loginPath)
 	}
-	person, callErr := p.config.Login.Finish(ctx, *v.Login.State, r.URL.Query())
+	person, callErr := p.config.Login.Finish(ctx, *v.login.Attempt.State, r.URL.Query())
 	p.reportOutage(ctx, callErr)
-	_, err = p.storeResult(context.WithoutCancel(ctx), v.key, lease, func(v *session) { v.recordCallback(person, callErr, p.now(ctx)) })
+	_, err = p.storeResult(context.WithoutCancel(ctx), v.key, lease, func(l *loginSession) { l.recordCallback(person, callErr, p.now(ctx)) })
 	if err != nil && !errors.Is(err, errLeaseLost) {
 		return err
 	}
@@ -219,66 +222,74 @@ func (a *attempt) mayAnswer(answer url.Values) bool {
 
 // recordCallback stores the provider's answer. It ends the login in any case, since an authorization code is
 // valid for one call (RFC 6749 4.1.2). An answer to another login changes nothing.
-func (v *session) recordCallback(person portal.Person, err error, now time.Time) {
+func (l *loginSession) recordCallback(person portal.Person, err error, now time.Time) {
 	if errors.Is(err, ErrForeignAnswer) {
-		v.Login.Lease = ""
+		l.Attempt.Lease = ""
 		return
 	}
 	if err != nil {
-		v.recordResult(*v.Login.State, nil, err, now)
-		v.Login.Ended = endKey(err)
+		l.recordResult(*l.Attempt.State, nil, err, now)
+		l.Attempt.Ended = endKey(err)
 		return
 	}
-	v.recordResult(*v.Login.State, &person, nil, now)
+	l.recordResult(*l.Attempt.State, &person, nil, now)
 }
 
 // completeLogin opens the page of the participant and gives the browser the cookie of a new session, so that a
 // cookie from before the login is worthless. Within replayWindow it repeats the answer with the same cookie,
 // for a browser that lost the answer or asked in two tabs.
 func (p *Page) completeLogin(w http.ResponseWriter, r *http.Request, v session) (err error) {
-	cookie := deriveCookie(v.Seed, cookieOf(r))
-	if v.PersonSession == nil {
-		v, err = p.createSession(r.Context(), v, sessionKey(cookie))
+	login := v.login
+	path, cookie := login.Path, deriveCookie(login.Seed, cookieOf(r))
+	if login.PersonSession == nil {
+		path, err = p.createPersonSession(r.Context(), v, sessionKey(cookie))
 	}
 	if errors.Is(err, portal.ErrOtherPerson) {
-		v.Login.Ended = "ended.other"
-		return p.showEnded(w, r, v.Login)
+		login.Attempt.Ended = "ended.other"
+		return p.showEnded(w, r, login.Attempt)
 	}
 	if err != nil {
 		return err
 	}
 	setCookie(w, cookie)
-	return seeOther(w, r, v.Path)
+	return seeOther(w, r, path)
 }
 
-// createSession opens the target as the person of the login, and stores the person's session under a key.
-func (p *Page) createSession(ctx context.Context, login session, key []byte) (session, error) {
-	path, err := p.openTarget(ctx, login.Login.Target, *login.Login.Person)
+// createPersonSession opens the target as the person of a login session, stores the person session under a key, and
+// returns the path of the page that the login leads to.
+func (p *Page) createPersonSession(ctx context.Context, v session, key []byte) (path string, err error) {
+	a := v.login.Attempt
+	path, err = p.openTarget(ctx, a.Target, *a.Person)
 	if err != nil {
-		return login, err
+		return "", err
 	}
 	now := p.now(ctx)
-	created := session{
-		key: key, Person: login.Login.Person, EndsBy: now.Add(maxLifetime), Path: path, LoginSession: login.key,
-		Method: login.Login.Method, Hint: login.Login.Hint,
-	}
-	err = storage.InTx(ctx, p.config.Tx, func(ctx context.Context) (err error) {
-		if login, err = p.loadSession(ctx, created.LoginSession); err != nil || login.PersonSession != nil { // another tab was faster
+	created := session{key: key, person: &personSession{
+		Person: a.Person, EndsBy: now.Add(maxLifetime), Path: path, Method: a.Method, Hint: a.Hint, LoginSession: v.key,
+	}}
+	err = storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
+		v, err := p.loadSession(ctx, created.person.LoginSession)
+		if err != nil {
 			return err
+		}
+		login := v.login
+		if login.PersonSession != nil { // another tab was faster
+			path = login.Path
+			return nil
 		}
 		login.PersonSession, login.Path = key, path
 		if end := now.Add(replayWindow); end.Before(login.EndsBy) {
 			login.EndsBy = end
 		}
-		if err := p.uncount(ctx, login.Login.Begun, counter{perParticipantUnsuccessful, path}); err != nil {
+		if err := p.uncount(ctx, login.Attempt.Begun, counter{perParticipantUnsuccessful, path}); err != nil {
 			return err
 		}
-		if err := p.saveSession(ctx, login); err != nil {
+		if err := p.saveSession(ctx, v); err != nil {
 			return err
 		}
 		return p.saveSession(ctx, created)
 	})
-	return login, err
+	return path, err
 }
 
 // openTarget opens a link, or logs in to a participant again, and returns the path of the participant.

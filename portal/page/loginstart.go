@@ -81,10 +81,10 @@ func (p *Page) startLogin(r *http.Request, view *portal.ParticipantView, to targ
 	if isOutage(callErr) { // no phone has rung
 		p.tryUncount(ctx, a.Begun, counters)
 	}
-	_, err = p.storeResult(ctx, sessionKey(cookie), lease, func(v *session) {
-		v.recordResult(state, nil, callErr, p.now(ctx))
+	_, err = p.storeResult(ctx, sessionKey(cookie), lease, func(l *loginSession) {
+		l.recordResult(state, nil, callErr, p.now(ctx))
 		if callErr != nil {
-			v.Login.Ended = endKey(callErr)
+			l.Attempt.Ended = endKey(callErr)
 		}
 	})
 	if errors.Is(err, errLeaseLost) || errors.Is(err, errNoSession) { // another login has begun, or this one was cancelled
@@ -106,7 +106,7 @@ func (p *Page) recordAttempt(r *http.Request, a attempt, form string, counters [
 		if err != nil {
 			return err
 		}
-		if submitted.Login.sameForm(&a) && submitted.Login.pending() && !submitted.Login.abandoned(p.now(ctx)) {
+		if l := submitted.login; l != nil && l.Attempt.sameForm(&a) && l.Attempt.pending() && !l.Attempt.abandoned(p.now(ctx)) {
 			cookie = submittedCookie
 			return nil
 		}
@@ -120,7 +120,8 @@ func (p *Page) recordAttempt(r *http.Request, a attempt, form string, counters [
 			return err
 		}
 		lease = a.acquire(p.now(ctx))
-		return p.saveSession(ctx, session{key: sessionKey(cookie), EndsBy: p.now(ctx).Add(attemptLifetime), Login: &a, Seed: newSeed()})
+		login := loginSession{EndsBy: p.now(ctx).Add(attemptLifetime), Attempt: &a, Seed: newSeed()}
+		return p.saveSession(ctx, session{key: sessionKey(cookie), login: &login})
 	})
 	return cookie, lease, err
 }

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
@@ -28,29 +27,41 @@ const (
 // errNoSession reports that the browser has no session: no person has logged in with it.
 var errNoSession = errors.New("no person has logged in")
 
-// session is the server's record of a browser. It belongs to a logged-in person, or to a login under way: a
-// login gets a session of its own, and another one when the person is known.
+// session is what the server stores about a browser. There are two kinds. A login session exists while the person logs
+// in. When the person is known, a person session is made, with another cookie. Each has the key of the other.
 type session struct {
-	Person        *portal.Person `json:"person,omitempty"`
-	EndsBy        time.Time      `json:"until"`            // end of the session, however much it is used
-	Path          string         `json:"to,omitempty"`     // page that the person has logged in for
-	Method        LoginMethod    `json:"way,omitempty"`    // with which the person has logged in
-	Hint          string         `json:"hint,omitempty"`   // kennitala or phone number that the person has entered
-	LoginSession  []byte         `json:"before,omitempty"` // key of the session of the login
-	Login         *attempt       `json:"login,omitempty"`
-	Seed          []byte         `json:"seed,omitempty"`  // of a login: for the cookie of the person's session
-	PersonSession []byte         `json:"after,omitempty"` // of a login: key of the person's session
-
 	key     []byte
 	expires time.Time
+	login   *loginSession  // nil: it is a person session
+	person  *personSession // nil: it is a login session
 }
 
-// session returns the session of a request's browser. errNoSession.
+// loginSession is the stored record of a login session. The names in the stored JSON of both kinds cannot change:
+// until is EndsBy, to is Path, login is Attempt, after is PersonSession, way is Method, and before is LoginSession.
+type loginSession struct {
+	EndsBy        time.Time `json:"until"`
+	Path          string    `json:"to,omitempty"` // page that the login led to; empty: it is not completed
+	Attempt       *attempt  `json:"login"`
+	Seed          []byte    `json:"seed,omitempty"`  // for the cookie of the person session
+	PersonSession []byte    `json:"after,omitempty"` // key; nil: there is none yet
+}
+
+// personSession is the stored record of a person session.
+type personSession struct {
+	Person       *portal.Person `json:"person,omitempty"`
+	EndsBy       time.Time      `json:"until"`            // end of the session, however much it is used
+	Path         string         `json:"to,omitempty"`     // page that the person has logged in for
+	Method       LoginMethod    `json:"way,omitempty"`    // with which the person has logged in
+	Hint         string         `json:"hint,omitempty"`   // kennitala or phone number that the person has entered
+	LoginSession []byte         `json:"before,omitempty"` // key
+}
+
+// session returns the session of a request's browser, or errNoSession if it has none.
 func (p *Page) session(r *http.Request) (session, error) {
 	return p.loadSession(r.Context(), sessionKey(cookieOf(r)))
 }
 
-// loadSession reads a session. errNoSession: there is none, or it has expired.
+// loadSession reads a session. It returns errNoSession if there is none, or if it has expired.
 func (p *Page) loadSession(ctx context.Context, key []byte) (session, error) {
 	if key == nil {
 		return session{}, errNoSession
@@ -62,16 +73,25 @@ func (p *Page) loadSession(ctx context.Context, key []byte) (session, error) {
 	if err != nil {
 		return session{}, fmt.Errorf("page: reading a session: %w", err)
 	}
-	v := session{key: key, expires: record.Expires}
-	if err := json.Unmarshal(record.Value, &v); err != nil {
+	v := session{key: key, expires: record.Expires, login: new(loginSession)}
+	err = json.Unmarshal(record.Value, v.login)
+	if err == nil && v.login.Attempt == nil { // it is a person session
+		v.login, v.person = nil, new(personSession)
+		err = json.Unmarshal(record.Value, v.person)
+	}
+	if err != nil {
 		return session{}, errors.New("page: a session cannot be decoded")
 	}
 	return v, nil
 }
 
-// saveSession stores a session. It joins the transaction.
+// saveSession stores a session, in ctx's transaction.
 func (p *Page) saveSession(ctx context.Context, v session) error {
-	value, err := json.Marshal(v)
+	var record any = v.person
+	if v.login != nil {
+		record = v.login
+	}
+	value, err := json.Marshal(record)
 	if err == nil {
 		err = p.config.Store.PutRecord(ctx, Record{Key: v.key, Value: value, Expires: v.expiry(p.now(ctx))})
 	}
@@ -83,13 +103,16 @@ func (p *Page) saveSession(ctx context.Context, v session) error {
 
 // expiry returns when a session that is used now expires.
 func (v *session) expiry(now time.Time) time.Time {
-	if end := now.Add(idleTimeout); v.Login == nil && end.Before(v.EndsBy) {
+	if v.login != nil {
+		return v.login.EndsBy
+	}
+	if end := now.Add(idleTimeout); end.Before(v.person.EndsBy) {
 		return end
 	}
-	return v.EndsBy
+	return v.person.EndsBy
 }
 
-// updateSession stores the session as f changes it, and returns it. errNoSession: it has ended.
+// updateSession stores the session as f changes it, and returns it. It returns errNoSession if the session has ended.
 func (p *Page) updateSession(ctx context.Context, key []byte, f func(*session) error) (changed session, err error) {
 	err = storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
 		v, err := p.loadSession(ctx, key)
@@ -105,20 +128,56 @@ func (p *Page) updateSession(ctx context.Context, key []byte, f func(*session) e
 	return changed, err
 }
 
-// loggedInPerson returns the person who has logged in with the browser, or nil, also while a login is under
-// way.
-func (p *Page) loggedInPerson(r *http.Request) (*portal.Person, error) {
-	v, err := p.session(r)
-	if err == nil && v.Login == nil && v.expires.Sub(p.now(r.Context())) < idleTimeout-renewAfter && v.expires.Before(v.EndsBy) {
-		_, err = p.updateSession(r.Context(), v.key, func(*session) error { return nil })
-		if errors.Is(err, storage.ErrFull) { // the stored expiry is still valid
-			err = nil
+// deleteSession deletes a session and the one of the other kind that belongs to it, so that both cookies are invalid.
+// It runs in ctx's transaction, if there is one. An empty session is no error.
+func (p *Page) deleteSession(ctx context.Context, v session) error {
+	keys := [][]byte{v.key}
+	if v.login != nil {
+		keys = append(keys, v.login.PersonSession)
+	}
+	if v.person != nil {
+		keys = append(keys, v.person.LoginSession)
+	}
+	return storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
+		for _, key := range keys {
+			if key == nil {
+				continue
+			}
+			if err := p.config.Store.DeleteRecord(ctx, key); err != nil {
+				return fmt.Errorf("page: deleting a session: %w", err)
+			}
 		}
+		return nil
+	})
+}
+
+// loggedInPerson returns the person who has logged in with the browser. It returns nil if there is none, also while a
+// login is under way.
+func (p *Page) loggedInPerson(r *http.Request) (*portal.Person, error) {
+	ctx := r.Context()
+	v, err := p.session(r)
+	if err == nil && v.person == nil { // a login is under way
+		return nil, nil
+	}
+	if err == nil && v.expires.Sub(p.now(ctx)) < idleTimeout-renewAfter && v.expires.Before(v.person.EndsBy) {
+		err = p.renewSession(ctx, v.key)
 	}
 	if errors.Is(err, errNoSession) {
 		return nil, nil
 	}
-	return v.Person, err
+	if err != nil {
+		return nil, err
+	}
+	return v.person.Person, nil
+}
+
+// renewSession stores a session with a later expiry. If the store is full, the session keeps its expiry.
+func (p *Page) renewSession(ctx context.Context, key []byte) error {
+	_, err := p.updateSession(ctx, key, func(*session) error { return nil })
+	if errors.Is(err, storage.ErrFull) {
+		return nil
+	}
+	return err
 }
 
 // authorize returns the participant that the path names, if the person who has logged in with the browser is
@@ -191,7 +250,7 @@ func sessionKey(cookie string) []byte {
 	if err != nil || len(random) != tokenSize {
 		return nil
 	}
-	return recordKey("visit", cookie)
+	return recordKey("visit", cookie) // an earlier name of a session, from which the keys of stored sessions are made
 }
 
 // recordKey returns the key of a record of a kind.
@@ -207,73 +266,4 @@ func setCookie(w http.ResponseWriter, value string) {
 		c.MaxAge = -1
 	}
 	http.SetCookie(w, &c)
-}
-
-// logout ends the session of a browser.
-func (p *Page) logout(w http.ResponseWriter, r *http.Request) error {
-	v, err := p.session(r)
-	if err == nil {
-		err = p.deleteSession(r.Context(), v)
-	}
-	if err != nil && !errors.Is(err, errNoSession) {
-		return err
-	}
-	setCookie(w, "")
-	return seeOther(w, r, afterLogoutPath(r))
-}
-
-// deleteSession deletes a session, that of its login, and that of the login's person, so that each of their
-// cookies is invalid. It joins the transaction.
-func (p *Page) deleteSession(ctx context.Context, v session) error {
-	return storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
-		for _, key := range [][]byte{v.key, v.LoginSession, v.PersonSession} {
-			if key == nil {
-				continue
-			}
-			if err := p.config.Store.DeleteRecord(ctx, key); err != nil {
-				return fmt.Errorf("page: deleting a session: %w", err)
-			}
-		}
-		return nil
-	})
-}
-
-// returnField is the field of the logout form that asks to return at once, to log in as another person.
-const returnField = "again"
-
-// afterLogoutPath returns where a logout leads: back to the page, or to the goodbye page that links to it.
-func afterLogoutPath(r *http.Request) string {
-	token := r.PathValue("token")
-	switch to := subjectPath(r); {
-	case to == loginPath: // the logout was on no page of a participant or link
-		return goodbyePath
-	case r.PostFormValue(returnField) != "":
-		return to
-	case token != "":
-		return goodbyePath + "/" + url.PathEscape(token)
-	default:
-		return to + "/goodbye"
-	}
-}
-
-// logoutPath returns the path that the logout form is sent to.
-func logoutPath(r *http.Request) string {
-	if to := subjectPath(r); to != loginPath {
-		return to + "/logout"
-	}
-	return "/sign/logout"
-}
-
-// goodbyeView is the data of goodbye.html.
-type goodbyeView struct {
-	Back string // path of the page before the logout; empty: unknown
-}
-
-// showGoodbye confirms a logout.
-func (p *Page) showGoodbye(w http.ResponseWriter, r *http.Request) error {
-	var v goodbyeView
-	if to := subjectPath(r); to != loginPath {
-		v.Back = to
-	}
-	return p.render(w, r, htmlPage{file: "goodbye.html", title: "goodbye.title", data: v})
 }

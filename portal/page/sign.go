@@ -31,9 +31,9 @@ func (f *signForm) Chooses() bool { return len(f.Methods) > 1 }
 // AsksPhone reports whether a method needs a phone number.
 func (f *signForm) AsksPhone() bool { return slices.Contains(f.Methods, idp.SIM) }
 
-// newSignForm returns a form with the input of the session's login, or else with the phone number of the
-// invitation, so that a person need not enter it twice (WCAG 2.2, 3.3.7).
-func newSignForm(methods []idp.Method, view *portal.ParticipantView, revision int, v session) *signForm {
+// newSignForm returns a form with the input of the login, or else with the phone number of the invitation, so that a
+// person need not enter it twice (WCAG 2.2, 3.3.7). login may be nil.
+func newSignForm(methods []idp.Method, view *portal.ParticipantView, revision int, login *personSession) *signForm {
 	f := &signForm{Methods: methods, Revision: revision}
 	if view.Participant.Kennitala != "" { // without a kennitala, the person may be another than the invited one
 		f.Phone = view.Participant.Phone
@@ -41,11 +41,14 @@ func newSignForm(methods []idp.Method, view *portal.ParticipantView, revision in
 	if len(methods) > 0 {
 		f.Method = methods[0]
 	}
-	if method := signingMethods[v.Method]; slices.Contains(methods, method) {
+	if login == nil {
+		return f
+	}
+	if method := signingMethods[login.Method]; slices.Contains(methods, method) {
 		f.Method = method
 	}
-	if v.Method == SIM {
-		f.Phone = v.Hint
+	if login.Method == SIM {
+		f.Phone = login.Hint
 	}
 	return f
 }
