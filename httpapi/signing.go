@@ -71,7 +71,7 @@ func (a *api) startSigning(w http.ResponseWriter, r *http.Request, caller accoun
 // startFields reads the fields of spec 3.2.
 func (a *api) startFields(ctx context.Context, body *jsonbody.Object) signing.Start {
 	var in signing.Start
-	body.Content(jsonbody.Required)
+	body.Content(jsonbody.Required) // records a fault if there is no document; the upload has it
 	in.Name = body.String("file.name", jsonbody.Required, jsonbody.MaxLen(maxFileName))
 	kind := body.String("file.type", jsonbody.Required, jsonbody.OneOf(formatNames...))
 	in.Format = formats[kind]
@@ -97,6 +97,11 @@ func (a *api) startFields(ctx context.Context, body *jsonbody.Object) signing.St
 	return in
 }
 
+func validKennitala(s string) bool {
+	n := len([]rune(idp.NormalizeKennitala(s)))
+	return n >= 1 && n <= maxKennitala
+}
+
 // levels are the signature levels of spec 3.4, with the default.
 var levels = map[string]ades.Level{"B": ades.B, "T": ades.T, "Lt": ades.LT, "Lta": ades.LTA, "": ades.LT}
 
@@ -116,11 +121,6 @@ func advancedSettings(body *jsonbody.Object, document string) (ades.Level, signi
 		body.Fault("advancedSignatureSettings.signaturePacking", "Must be Enveloped for a PDF.")
 	}
 	return levels[level], packagings[packing]
-}
-
-func validKennitala(s string) bool {
-	n := len([]rune(idp.NormalizeKennitala(s)))
-	return n >= 1 && n <= maxKennitala
 }
 
 // pollSigning is GET /api/v1/signing/{pollingId} (spec 3.7).
@@ -145,7 +145,7 @@ func (a *api) pollSigning(w http.ResponseWriter, r *http.Request, caller account
 	switch {
 	case err == nil:
 		return nil
-	case written: // only in part, which the client has to notice
+	case written: // the client has to notice that the answer is incomplete
 		a.abort(r.Context(), err)
 	case errors.Is(err, errClientGone): // nothing was written, and there is no client to answer
 		a.abort(r.Context(), err)
