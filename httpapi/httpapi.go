@@ -117,7 +117,7 @@ type api struct {
 	Config
 	rates
 	budgets
-	imageSlots slots              // for reading images: one at a time, because its pixels take much memory
+	imageSlots slots              // for reading images: one at a time, because their pixels take much memory
 	published  func() publication // is created at the first call
 }
 
