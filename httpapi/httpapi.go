@@ -26,7 +26,6 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/account"
-	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 )
@@ -68,19 +67,6 @@ type TestCA interface {
 	CRL() ([]byte, error)
 	RootCRL() ([]byte, error)
 	Issuers() ([]byte, error)
-}
-
-// Notifier reads a notification of the identity provider. key identifies the conversation that the notification is
-// about, and authentic reports whether the sender knows the secret of that conversation. An [idp.Notifier] implements
-// it.
-type Notifier interface {
-	Notification(r *http.Request) (key string, authentic func(idp.State) bool, err error)
-}
-
-// Notifications receives notifications of the identity provider. Notified returns signing.ErrFinished if there is no
-// such conversation, or the notification is not authentic. *signing.Service implements it.
-type Notifications interface {
-	Notified(ctx context.Context, key string, authentic func(idp.State) bool) error
 }
 
 // Config configures the API. The paths of a service that is nil do not exist: the answer is 404.
@@ -131,8 +117,8 @@ type api struct {
 	Config
 	rates
 	budgets
-	images    chan struct{}      // holds an element while an image is read: one at a time, because its pixels take much memory
-	published func() publication // is created at the first call
+	imageSlots slots              // for reading images: one at a time, because their pixels take much memory
+	published  func() publication // is created at the first call
 }
 
 // New returns the API's handler.
@@ -143,7 +129,7 @@ func New(c Config) http.Handler {
 	if c.Address == nil {
 		c.Address = remoteAddress
 	}
-	a := &api{Config: c, rates: newRates(c.Limits), budgets: newBudgets(c.Limits), images: make(chan struct{}, 1)}
+	a := &api{Config: c, rates: newRates(c.Limits), budgets: newBudgets(c.Limits), imageSlots: make(slots, 1)}
 	mux := http.NewServeMux()
 	routes := a.routes(a.operations())
 	a.published = sync.OnceValue(func() publication { return a.publish(routes) })

@@ -218,6 +218,19 @@ func acquire(ctx context.Context, w http.ResponseWriter, budget *admission.ByteB
 	return release, nil
 }
 
+// slots limits how many calls do the same work at a time: its capacity.
+type slots chan struct{}
+
+// acquire waits for a slot. Its error is that of ctx, if that ends first.
+func (s slots) acquire(ctx context.Context) (release func(), err error) {
+	select {
+	case s <- struct{}{}:
+		return func() { <-s }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
 // budgetedBody is a body without a document. It calls acquire before it reads more than freeBodyBytes.
 type budgetedBody struct {
 	io.ReadCloser

@@ -109,8 +109,8 @@ func writeDocumentHeader(w http.ResponseWriter, prefix string, size int64) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// abort closes the connection after an error, when the status was already sent. So the client notices that the answer
-// is incomplete.
+// abort closes the connection after an error, by a panic. So the client notices that the answer is incomplete, if its
+// status was already sent.
 func (a *api) abort(ctx context.Context, err error) {
 	if a.Failed != nil && !errors.Is(err, errClientGone) {
 		a.Failed(ctx, err)

@@ -203,7 +203,7 @@ func (s *Server) assembleSigning() {
 	if s.people.users != nil {
 		o.TestUsers = testUsers{b.Sandbox()}
 	}
-	owner := portal.NewOwner(sealed.Processes(b.Processes(), c.MasterKey), s.tx, b.Documents(), b.EvidenceLog(), operator.Terms{Service: s.accounts}, o)
+	owner := portal.NewOwner(sealed.Processes(b.Processes(), c.MasterKey), s.tx, b.Documents(), b.EvidenceLog(), operator.PortalAccounts{Service: s.accounts}, o)
 	options := c.signingOptions(s.people, now)
 	sources := options.Sources
 	options.Renderer = s.renderer

@@ -88,7 +88,7 @@ func newWebApplication(t *testing.T, s *inProcess) webApplication {
 	}
 	accounts := account.New(s.db.Accounts(), s.db, account.Options{})
 	hooks := delivery.New(sealed.Webhooks(s.db.Webhooks(), s.keys), s.db, s.db.Jobs(), delivery.Options{EventTypes: portal.EventTypes()})
-	owner := portal.NewOwner(sealed.Processes(s.db.Processes(), s.keys), s.db, s.db.Documents(), s.db.EvidenceLog(), operator.Terms{Service: accounts}, portal.Options{Events: hooks})
+	owner := portal.NewOwner(sealed.Processes(s.db.Processes(), s.keys), s.db, s.db.Documents(), s.db.EvidenceLog(), operator.PortalAccounts{Service: accounts}, portal.Options{Events: hooks})
 	requests := signing.New(sealed.Requests(s.db.Requests(), s.keys), s.db, s.db.Documents(), s.db.Jobs(), s.db.EvidenceLog(), people, busysignal.New(s.db.BusySignals(), s.db, busysignal.Options{}), signing.Options{
 		Expiry: sandbox.Expiry, IgnoreInterval: true, Sources: people.Sources, Owner: owner, Ledger: accounts, Renderer: s.renderer,
 	})

@@ -406,7 +406,7 @@ var origins = []portal.Origin{portal.API, portal.Web}
 
 // processes deletes the processes with their documents, links, mail and the signature that is under way.
 func (d *deletion) processes(ctx context.Context) error {
-	service, _ := d.removalServices()
+	remover := d.newRemovers().processes
 	for _, origin := range origins {
 		for after := (portal.Position{}); ; {
 			page, err := d.store.Processes().ListProcesses(ctx, portal.Listing{Account: d.id, Origin: origin}, after, deleteBatch)
@@ -415,7 +415,7 @@ func (d *deletion) processes(ctx context.Context) error {
 			}
 			for _, p := range page {
 				if !d.options.DryRun {
-					if err := service.Remove(ctx, p.ID); err != nil && !errors.Is(err, portal.ErrNotFound) {
+					if err := remover.Remove(ctx, p.ID); err != nil && !errors.Is(err, portal.ErrNotFound) {
 						return err
 					}
 				}
@@ -435,7 +435,7 @@ func (d *deletion) processes(ctx context.Context) error {
 
 // requests deletes the signing requests with their documents, idempotency keys and jobs.
 func (d *deletion) requests(ctx context.Context) error {
-	_, service := d.removalServices()
+	remover := d.newRemovers().requests
 	for r, err := range d.RequestsOf(ctx, d.id) {
 		if err != nil {
 			return err
@@ -444,7 +444,7 @@ func (d *deletion) requests(ctx context.Context) error {
 			d.done.UnderWay++
 		}
 		if !d.options.DryRun {
-			if err := service.Cancel(ctx, r.ID); err != nil {
+			if err := remover.Cancel(ctx, r.ID); err != nil {
 				return err
 			}
 		}

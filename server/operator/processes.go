@@ -10,12 +10,9 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/account"
-	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/server/internal/notify"
-	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
-	"github.com/innsigli/innsigli/storage/sealed"
 )
 
 // Process is what an operator sees of a signing process: neither links nor what identifies people
@@ -45,23 +42,27 @@ type Participant struct {
 // stateSigning is that of the participant who is being asked to sign.
 const stateSigning = "Signing"
 
-// Process implements [Operator]. Links stay sealed in it.
+// Process implements [Operator]. It reads the process without the master key, so links remain sealed.
 func (s *Service) Process(ctx context.Context, id string) (Process, error) {
 	p, err := s.store.Processes().Process(ctx, id)
-	if err == nil {
-		var document storage.Blob
-		if document, err = s.store.Documents().Open(ctx, p.Document); err == nil {
-			defer document.Close()
-			return processView(p, document.Size(), now(ctx)), nil
-		}
+	if err != nil {
+		return Process{}, processError(id, err)
 	}
-	if errors.Is(err, storage.ErrNotFound) { // also when it is deleted between the two
-		err = noProcess(id)
+	document, err := s.store.Documents().Open(ctx, p.Document)
+	if err != nil { // such as when the process was deleted meanwhile
+		return Process{}, processError(id, err)
 	}
-	return Process{}, err
+	defer document.Close()
+	return processView(p, document.Size(), now(ctx)), nil
 }
 
-func noProcess(id string) error { return fmt.Errorf("there is no process %q", id) }
+// processError returns the error to report about a process: that there is none if err means so, or else err.
+func processError(id string, err error) error {
+	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, portal.ErrNotFound) {
+		return fmt.Errorf("there is no process %q", id)
+	}
+	return err
+}
 
 func processView(p portal.Process, size int64, now time.Time) Process {
 	view := Process{
@@ -88,85 +89,6 @@ func processView(p portal.Process, size int64, now time.Time) Process {
 		view.Participants = append(view.Participants, row)
 	}
 	return view
-}
-
-// ResendProcess implements [Operator].
-func (s *Service) ResendProcess(ctx context.Context, masterKeyFile, id string) (int, error) {
-	processes := s.options.Processes
-	if processes == nil {
-		var err error
-		if processes, err = s.invitationService(ctx, masterKeyFile); err != nil {
-			return 0, err
-		}
-	}
-	n, err := processes.Resend(ctx, id)
-	switch {
-	case errors.Is(err, portal.ErrNotFound):
-		err = noProcess(id)
-	case errors.Is(err, portal.ErrNotWaiting):
-		err = fmt.Errorf("process %s is completed or declined, and all its viewers have opened their links: no participant is left to invite", id)
-	}
-	return n, err
-}
-
-// invitationService returns a service that only invites; a server sends the mail. The master key has to open what servers
-// have sealed: no server could open a link that was sealed with the key of another store.
-func (s *Service) invitationService(ctx context.Context, masterKeyFile string) (*portal.Service, error) {
-	keys, err := sealed.ReadFile(masterKeyFile)
-	if err == nil {
-		_, err = sealed.Webhooks(s.store.Webhooks(), keys).Keys(ctx)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("--master-key-file: %w", err)
-	}
-	mail := &notify.Mailer{Queue: notify.Queue{Tx: s.store, Jobs: s.store.Jobs()}}
-	owner := portal.NewOwner(sealed.Processes(s.store.Processes(), keys), s.store, s.store.Documents(), s.store.EvidenceLog(), Terms{s.Service}, portal.Options{Mail: mail})
-	return portal.New(owner, nil), nil
-}
-
-// Terms are the accounts of a store as package portal knows them.
-type Terms struct{ *account.Service }
-
-var _ portal.Accounts = Terms{}
-
-// Terms implements [portal.Accounts].
-func (t Terms) Terms(ctx context.Context, id string) (portal.Terms, error) {
-	found, err := t.Service.Terms(ctx, id)
-	if errors.Is(err, account.ErrClosed) || errors.Is(err, account.ErrNotFound) {
-		err = fmt.Errorf("%w: %w", portal.ErrNotFound, err)
-	}
-	return portal.Terms(found), err
-}
-
-// ProcessEvents implements [Operator]. The log outlives a process that was deleted.
-func (s *Service) ProcessEvents(ctx context.Context, id string, each func(storage.Entry) error) error {
-	log := s.store.EvidenceLog()
-	entries, err := log.Entries(ctx, id)
-	if err != nil {
-		return err
-	}
-	for _, request := range requestsOf(entries) {
-		more, err := log.Entries(ctx, request)
-		if err != nil {
-			return err
-		}
-		entries = append(entries, more...)
-	}
-	slices.SortFunc(entries, func(a, b storage.Entry) int { return cmp.Compare(a.Seq, b.Seq) })
-	return eachOf(entries, each)
-}
-
-// requestsOf are the signing requests that entries about a process name, each once.
-func requestsOf(entries []storage.Entry) (list []string) {
-	for _, e := range entries {
-		var facts struct {
-			Request string `json:"request"`
-		}
-		if json.Unmarshal(e.Facts, &facts) == nil && facts.Request != "" && !slices.Contains(list, facts.Request) {
-			list = append(list, facts.Request)
-		}
-	}
-	return list
 }
 
 // ProcessFilter chooses signing processes. The zero value chooses all.
@@ -197,24 +119,14 @@ const processPage = 200
 
 // Processes implements [Operator].
 func (s *Service) Processes(ctx context.Context, filter ProcessFilter, each func(ListedProcess) error) error {
-	accounts := []string{filter.Account}
-	if filter.Account == "" {
-		all, err := s.Accounts(ctx)
-		if err != nil {
-			return err
-		}
-		accounts = nil
-		for _, a := range all {
-			accounts = append(accounts, a.ID)
-		}
-	} else if _, err := s.Account(ctx, filter.Account); errors.Is(err, account.ErrNotFound) {
-		return noAccount(filter.Account)
-	} else if err != nil {
+	accounts, err := s.accountsIn(ctx, filter)
+	if err != nil {
 		return err
 	}
-	for _, id := range accounts {
+	for _, a := range accounts {
 		for _, origin := range origins {
-			if err := s.processesOf(ctx, portal.Listing{Account: id, Origin: origin, Status: filter.Status}, filter, each); err != nil {
+			of := portal.Listing{Account: a.ID, Origin: origin, Status: filter.Status}
+			if err := s.listProcesses(ctx, of, filter, each); err != nil {
 				return err
 			}
 		}
@@ -222,9 +134,20 @@ func (s *Service) Processes(ctx context.Context, filter ProcessFilter, each func
 	return nil
 }
 
-func (s *Service) processesOf(ctx context.Context, of portal.Listing, filter ProcessFilter, each func(ListedProcess) error) error {
+// accountsIn returns the accounts whose processes a filter chooses.
+func (s *Service) accountsIn(ctx context.Context, filter ProcessFilter) ([]account.Account, error) {
+	if filter.Account == "" {
+		return s.Accounts(ctx)
+	}
+	one, err := s.Account(ctx, filter.Account)
+	return []account.Account{one}, accountError(filter.Account, err)
+}
+
+// listProcesses calls each with the processes of a listing that were created in the time of a filter.
+func (s *Service) listProcesses(ctx context.Context, of portal.Listing, filter ProcessFilter, each func(ListedProcess) error) error {
 	after, at := portal.Position{}, now(ctx)
 	if !filter.CreatedAfter.IsZero() {
+		// The store keeps microseconds: start at the first one after CreatedAfter.
 		after.CreatedAt = filter.CreatedAfter.Truncate(time.Microsecond).Add(time.Microsecond)
 	}
 	for {
@@ -260,29 +183,55 @@ func listed(p portal.Process, at time.Time) ListedProcess {
 // DeleteProcess implements [Operator].
 func (s *Service) DeleteProcess(ctx context.Context, id string) (ListedProcess, error) {
 	p, err := s.store.Processes().Process(ctx, id)
-	if err == nil {
-		err = s.removalService().Remove(ctx, id)
+	if err != nil {
+		return ListedProcess{}, processError(id, err)
 	}
-	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, portal.ErrNotFound) {
-		return ListedProcess{}, noProcess(id)
+	if err := s.processRemover().Remove(ctx, id); err != nil {
+		return ListedProcess{}, processError(id, err)
 	}
-	return listed(p, now(ctx)), err
+	return listed(p, now(ctx)), nil
 }
 
-// removalService returns the server's service of processes, or one that only removes them. Nothing that it stores is sealed.
-func (s *Service) removalService() *portal.Service {
-	if s.options.Processes != nil {
-		return s.options.Processes
+// ResendProcess implements [Operator].
+func (s *Service) ResendProcess(ctx context.Context, masterKeyFile, id string) (int, error) {
+	inviter, err := s.processInviter(ctx, masterKeyFile)
+	if err != nil {
+		return 0, err
 	}
-	processes, _ := s.removalServices()
-	return processes
+	n, err := inviter.Resend(ctx, id)
+	if errors.Is(err, portal.ErrNotWaiting) {
+		return 0, fmt.Errorf("process %s is completed or declined, and all its viewers have opened their links: no participant is left to invite", id)
+	}
+	return n, processError(id, err)
 }
 
-// removalServices returns services that only remove processes and signing requests.
-func (s *Service) removalServices() (*portal.Service, *signing.Service) {
-	mail := &notify.Mailer{Queue: notify.Queue{Tx: s.store, Jobs: s.store.Jobs()}}
-	owner := portal.NewOwner(s.store.Processes(), s.store, s.store.Documents(), s.store.EvidenceLog(), Terms{s.Service}, portal.Options{Mail: mail})
-	requests := signing.New(s.store.Requests(), s.store, s.store.Documents(), s.store.Jobs(), s.store.EvidenceLog(), nil,
-		busysignal.New(s.store.BusySignals(), s.store, busysignal.Options{}), signing.Options{Owner: owner})
-	return portal.New(owner, requests), requests
+// ProcessEvents implements [Operator]. The log outlives a process that was deleted.
+func (s *Service) ProcessEvents(ctx context.Context, id string, each func(storage.Entry) error) error {
+	log := s.store.EvidenceLog()
+	entries, err := log.Entries(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, request := range requestsOf(entries) {
+		more, err := log.Entries(ctx, request)
+		if err != nil {
+			return err
+		}
+		entries = append(entries, more...)
+	}
+	slices.SortFunc(entries, func(a, b storage.Entry) int { return cmp.Compare(a.Seq, b.Seq) })
+	return eachOf(entries, each)
+}
+
+// requestsOf are the signing requests that entries about a process name, each once.
+func requestsOf(entries []storage.Entry) (list []string) {
+	for _, e := range entries {
+		var facts struct {
+			Request string `json:"request"`
+		}
+		if json.Unmarshal(e.Facts, &facts) == nil && facts.Request != "" && !slices.Contains(list, facts.Request) {
+			list = append(list, facts.Request)
+		}
+	}
+	return list
 }

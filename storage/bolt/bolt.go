@@ -100,7 +100,8 @@ type DB struct {
 	// writing is held by the transaction that runs. bbolt has a lock of its own
 	// for that, but waiting for this one ends with the context.
 	writing chan struct{}
-	// unflushed: Compact replaced the file, and its name is not flushed. The holder of writing may use it.
+	// unflushed is true from when Compact has renamed its file until the new name is flushed. Only the holder of writing
+	// may use it.
 	unflushed bool
 	// enqueued has a value when jobs were added; see storage.Jobs.
 	enqueued chan struct{}

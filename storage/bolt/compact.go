@@ -20,9 +20,10 @@ func (db *DB) FileSize() (size, free int64, err error) {
 			return err
 		}
 		stats := tx.DB().Stats()
-		pages := int64(stats.FreePageN + stats.PendingPageN)
+		freePages := int64(stats.FreePageN + stats.PendingPageN)
 		size = stat.Size()
-		free = size - tx.Size() + pages*int64(tx.DB().Info().PageSize)
+		// free = bytes past the last page + bytes of free pages
+		free = size - tx.Size() + freePages*int64(tx.DB().Info().PageSize)
 		return nil
 	})
 	if err != nil {
@@ -34,8 +35,8 @@ func (db *DB) FileSize() (size, free int64, err error) {
 const (
 	// compactSuffix is appended to the name of the store's file for the file that Compact writes.
 	compactSuffix = ".compact"
-	// compactStep is how many bytes of records one transaction copies.
-	compactStep = 1 << 20
+	// batchBytes is how many bytes of records one transaction copies.
+	batchBytes = 1 << 20
 )
 
 // Compact writes a new file that has the records and nothing else: no free space, and no bytes of deleted records.
@@ -59,6 +60,16 @@ func (db *DB) Compact(ctx context.Context) (before, after int64, err error) {
 	return before, after, err
 }
 
+// compact compacts the file in these steps, whose order gives the guarantees of Compact. The caller has the lock.
+//
+//  1. Create the new file, which only its owner may use, and give it the old file's owner and group. If this process
+//     may not do that, it finds out before it copies gigabytes.
+//  2. Copy the records.
+//  3. Give the new file the old one's permissions. It has the old owner by now, so at no time may more people read or
+//     write the new file than the old one.
+//  4. Flush the new file, before it has the store's name.
+//  5. Open the new file, which locks it, rename it, and use it.
+//  6. Flush the folder, and with it the new name. Until that succeeds, db.unflushed lets no transaction begin.
 func (db *DB) compact(ctx context.Context) (before, after int64, err error) {
 	path := db.path + compactSuffix
 	defer os.Remove(path) // unless it was renamed
@@ -75,19 +86,18 @@ func (db *DB) compact(ctx context.Context) (before, after int64, err error) {
 	return old.Size(), after, db.flushName()
 }
 
-// writeCompact writes the records to a new file and flushes it. At no time may more people read or write the new
-// file than the old one. The file gets its owner first: if this process may not give it that owner, it need not copy
-// gigabytes to find out.
+// writeCompact does steps 1 to 4 of compact, and returns the size of the new file.
 func (db *DB) writeCompact(ctx context.Context, path string, old fs.FileInfo) (size int64, err error) {
+	permissions := old.Mode().Perm()
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
 	}
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, old.Mode().Perm()&0o600)
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, permissions&0o600)
 	if err != nil {
 		return 0, err
 	}
-	defer file.Close() // again, unless something fails
-	if err := setOwner(file, old, old.Mode().Perm()); err != nil {
+	defer file.Close() // for the error paths; on success it is already closed and this does nothing
+	if err := setOwner(file, old, permissions); err != nil {
 		return 0, err
 	}
 	to, err := openBolt(path, copySettings)
@@ -98,10 +108,10 @@ func (db *DB) writeCompact(ctx context.Context, path string, old fs.FileInfo) (s
 	if err := errors.Join(err, to.Close()); err != nil {
 		return 0, err
 	}
-	return size, errors.Join(file.Truncate(size), file.Chmod(old.Mode().Perm()), file.Sync(), file.Close())
+	return size, errors.Join(file.Truncate(size), file.Chmod(permissions), file.Sync(), file.Close())
 }
 
-// copySettings are those of a file that is written at once, and flushed at the end.
+// copySettings are the settings for a file that is written at once, and flushed at the end.
 var copySettings = bbolt.Options{NoSync: true, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType}
 
 // copyRecords copies the records of a file at one moment, and returns how many bytes of the new file that takes.
@@ -129,18 +139,18 @@ func copyRecords(ctx context.Context, to, from *boltFile) (size int64, err error
 	return size, err
 }
 
-// copyBucket copies a bucket that has no buckets in it, as all of this version. A transaction keeps what it writes in
-// memory, so copyBucket makes several.
+// copyBucket copies a bucket. In this version of the format no bucket contains another. A transaction keeps what it
+// writes in memory, so copyBucket copies in batches, with a transaction for each.
 func copyBucket(ctx context.Context, to *boltFile, name []byte, from *bbolt.Bucket) error {
 	c := from.Cursor()
 	key, value := c.First()
-	copyStep := func(tx *bbolt.Tx) error {
+	copyBatch := func(tx *bbolt.Tx) error {
 		b, err := tx.CreateBucketIfNotExists(name)
 		if err != nil {
 			return err
 		}
 		b.FillPercent = 1 // the keys are in order, so that no page gets more later
-		for size := 0; key != nil && size < compactStep; key, value = c.Next() {
+		for size := 0; key != nil && size < batchBytes; key, value = c.Next() {
 			if value == nil {
 				return fmt.Errorf("%w: there is a bucket in the table %s; restore a backup", ErrDamaged, name)
 			}
@@ -155,7 +165,7 @@ func copyBucket(ctx context.Context, to *boltFile, name []byte, from *bbolt.Buck
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := to.Update(copyStep); err != nil || key == nil {
+		if err := to.Update(copyBatch); err != nil || key == nil {
 			return err
 		}
 	}
@@ -174,18 +184,13 @@ func setCompacted(file *boltFile) error {
 	return file.Update(func(tx *bbolt.Tx) error { return metaBucket.get(tx).Delete([]byte(uncompactedKey)) })
 }
 
-// replace renames a file to the name of the store's, and uses it. The new file is open, and so locked, before. The
+// replace does step 5 of compact. The new file is opened before the rename, so that it is locked from the start. The
 // caller has to call flushName.
 func (db *DB) replace(path string) error {
-	old := db.file.Load()
-	if runtime.GOOS == "windows" { // where a file that is open is not renamed
-		err := errors.Join(old.Close(), os.Rename(path, db.path))
-		file, opened := openBolt(db.path, db.settings(db.path))
-		if opened == nil {
-			db.file.Store(file)
-		}
-		return errors.Join(err, opened)
+	if runtime.GOOS == "windows" {
+		return db.replaceClosed(path)
 	}
+	old := db.file.Load()
 	file, err := openBolt(path, db.settings(path))
 	if err != nil {
 		return err
@@ -199,8 +204,20 @@ func (db *DB) replace(path string) error {
 	return nil
 }
 
-// flushName flushes the folder of the store's file, if a compacted file was renamed in it and that is not flushed
-// yet. The caller has the lock.
+// replaceClosed is replace for Windows, which cannot rename an open file, so it closes the old one first. If the rename
+// fails, it opens the old file again. If opening fails, the DB stays closed.
+func (db *DB) replaceClosed(path string) error {
+	renameErr := errors.Join(db.file.Load().Close(), os.Rename(path, db.path))
+	file, err := openBolt(db.path, db.settings(db.path))
+	if err != nil {
+		return errors.Join(renameErr, err)
+	}
+	db.file.Store(file)
+	return renameErr
+}
+
+// flushName does step 6 of compact if replace has renamed a file and its name is not flushed yet. Each transaction calls
+// it first. The caller has the lock.
 func (db *DB) flushName() error {
 	if !db.unflushed {
 		return nil

@@ -130,7 +130,7 @@ func (s *Service) deliver(ctx context.Context, job storage.Job) (func(context.Co
 	if !ok || p.Attempt == 1 && !to.wants(p.Type) {
 		return nil, nil
 	}
-	made, err := s.send(ctx, to, outgoing{
+	made, err := s.send(ctx, to, message{
 		purpose: ForDelivery, id: p.Event, eventType: p.Type, body: []byte(p.Body),
 		verifiable: true, number: p.Attempt, pause: pauseAfter(p.Attempt),
 	})

@@ -73,7 +73,7 @@ type Service struct {
 	jobs    storage.Jobs
 	options Options
 	sender  *sender
-	post    func(context.Context, message) answer // sender.post, except in tests
+	post    func(context.Context, signedMessage) answer // sender.post, except in tests
 	calls   *callLimit
 	keys    keyring
 }

@@ -20,7 +20,7 @@ type Request struct {
 // AnswerWith makes an endpoint in memory answer requests, for bubbles, where sockets do not work. Its context ends
 // after the response timeout. The status 0 is no answer.
 func (s *Service) AnswerWith(endpoint func(ctx context.Context, r Request) (status int)) {
-	s.post = func(ctx context.Context, m message) answer {
+	s.post = func(ctx context.Context, m signedMessage) answer {
 		// time: in bubbles alone
 		limited, cancel := context.WithTimeout(ctx, webhook.ResponseTimeout)
 		defer cancel()

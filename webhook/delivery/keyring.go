@@ -36,8 +36,8 @@ type keyring struct {
 	expanded map[string]ed25519.PrivateKey // by seed, because deriving one takes as long as signing
 }
 
-// private returns the private key of a seed.
-func (r *keyring) private(seed []byte) ed25519.PrivateKey {
+// toPrivateKey returns the private key of a seed.
+func (r *keyring) toPrivateKey(seed []byte) ed25519.PrivateKey {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	key, ok := r.expanded[string(seed)]

@@ -46,7 +46,7 @@ func (s *Service) sendPing(ctx context.Context, to Subscription, purpose Purpose
 	if err != nil {
 		return Attempt{}, err
 	}
-	return s.send(ctx, to, outgoing{purpose: purpose, id: uuid.NewString(), eventType: webhook.PingType, body: body, verifiable: verifiable})
+	return s.send(ctx, to, message{purpose: purpose, id: uuid.NewString(), eventType: webhook.PingType, body: body, verifiable: verifiable})
 }
 
 // clearFailing records that a ping outside the schedule succeeded, so that not all pings have failed.

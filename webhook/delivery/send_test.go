@@ -160,8 +160,8 @@ func TestContextThatEnds(t *testing.T) {
 	})
 }
 
-func messageTo(url string) message {
-	return message{
+func messageTo(url string) signedMessage {
+	return signedMessage{
 		url: url, subscription: "0190b4a5-0000-7000-8000-000000000002", id: "0190b4a5-0000-7000-8000-000000000001",
 		at: time.Unix(1614265330, 999), body: []byte(`{"type":"webhook.ping"}`), signatures: []string{"v1,AAAA", "v1a,BBBB"},
 	}

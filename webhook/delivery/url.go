@@ -17,16 +17,16 @@ import (
 const MaxURL = 512
 
 // checkURL checks the literal form of an endpoint's URL (spec 5.2). fault is a sentence about a field, or "". With
-// private, the URL may be http, and its host may be this machine or in a private network. A URL that it accepts has
+// allowPrivate, the URL may be http, and its host may be this machine or in a private network. A URL that it accepts has
 // only one interpretation: net/url, browsers and resolvers agree on its host.
-func checkURL(text string, private bool) (fault string) {
+func checkURL(text string, allowPrivate bool) (fault string) {
 	scheme, rest, _ := strings.Cut(text, "://")
 	switch {
 	case utf8.RuneCountInString(text) > MaxURL:
 		return fmt.Sprintf("Must be at most %d characters long.", MaxURL)
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, isBlank):
 		return "Must not contain white space or control characters."
-	case !strings.EqualFold(scheme, "https") && !private:
+	case !strings.EqualFold(scheme, "https") && !allowPrivate:
 		return "Must be an https URL."
 	case !strings.EqualFold(scheme, "https") && !strings.EqualFold(scheme, "http"):
 		return "Must be an https or http URL."
@@ -37,7 +37,7 @@ func checkURL(text string, private bool) (fault string) {
 	if end := strings.IndexAny(rest, "/?"); end >= 0 {
 		authority = rest[:end]
 	}
-	if fault := checkAuthority(authority, private); fault != "" {
+	if fault := checkAuthority(authority, allowPrivate); fault != "" {
 		return fault
 	}
 	if u, err := url.Parse(text); err != nil || u.Host != authority {
@@ -49,7 +49,7 @@ func checkURL(text string, private bool) (fault string) {
 func isBlank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
 // checkAuthority checks the authority of a URL (RFC 3986 3.2).
-func checkAuthority(authority string, private bool) (fault string) {
+func checkAuthority(authority string, allowPrivate bool) (fault string) {
 	host, port, hasPort := authority, "", false
 	if colon := strings.LastIndexByte(authority, ':'); colon > strings.LastIndexByte(authority, ']') {
 		host, port, hasPort = authority[:colon], authority[colon+1:], true
@@ -69,9 +69,9 @@ func checkAuthority(authority string, private bool) (fault string) {
 		return "The port must not be one that is set aside for another protocol."
 	}
 	if address, is := netguard.Literal(host); is {
-		return checkAddress(host, address, private)
+		return checkAddress(host, address, allowPrivate)
 	}
-	return checkName(strings.ToLower(host), private)
+	return checkName(strings.ToLower(host), allowPrivate)
 }
 
 func isPort(text string) bool {
@@ -80,7 +80,7 @@ func isPort(text string) bool {
 }
 
 // checkAddress checks a host that is an IP address.
-func checkAddress(host string, address netip.Addr, private bool) (fault string) {
+func checkAddress(host string, address netip.Addr, allowPrivate bool) (fault string) {
 	plain := address.String()
 	if address.Is6() {
 		plain = "[" + plain + "]"
@@ -88,7 +88,7 @@ func checkAddress(host string, address netip.Addr, private bool) (fault string) 
 	switch {
 	case !address.IsValid():
 		return "The host is neither a name nor an IP address."
-	case !guard(private).Allows(address):
+	case !guard(allowPrivate).Allows(address):
 		return "The host must not be a local, private or reserved address."
 	case host != plain || address.Is4In6():
 		return "The host must be a name or an IP address in its usual form."
@@ -97,22 +97,22 @@ func checkAddress(host string, address netip.Addr, private bool) (fault string) 
 }
 
 // guard returns which addresses endpoints may have.
-func guard(private bool) netguard.Guard {
-	if private {
+func guard(allowPrivate bool) netguard.Guard {
+	if allowPrivate {
 		return netguard.Guard{Allowed: netguard.Private()}
 	}
 	return netguard.Guard{}
 }
 
 // checkName checks a host that is a name in lower case.
-func checkName(name string, private bool) (fault string) {
+func checkName(name string, allowPrivate bool) (fault string) {
 	labels := strings.Split(name, ".")
 	switch {
 	case strings.HasSuffix(name, "."):
 		return "The host must not end in a dot."
 	case len(name) > 253 || slices.ContainsFunc(labels, isBadLabel):
 		return "The host is not a valid name."
-	case !private && (len(labels) == 1 || slices.ContainsFunc(localNames, func(s string) bool { return strings.HasSuffix("."+name, s) })):
+	case !allowPrivate && (len(labels) == 1 || slices.ContainsFunc(localNames, func(s string) bool { return strings.HasSuffix("."+name, s) })):
 		return "The host must be a public name, such as hooks.example.com."
 	}
 	return ""

@@ -157,7 +157,7 @@ func FuzzURL(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
-		r, err := message{url: text}.request(t.Context())
+		r, err := signedMessage{url: text}.request(t.Context())
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}

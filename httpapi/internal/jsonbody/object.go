@@ -51,6 +51,32 @@ func (o *Object) Fault(path, message string) {
 	}
 }
 
+// HasFault reports whether a fault is recorded for the member at path.
+func (o *Object) HasFault(path string) bool {
+	return o != nil && len(o.faults[o.absolutePath(path)]) > 0
+}
+
+// CheckStrings records the faults of strings whose values the caller ignores.
+func (o *Object) CheckStrings(paths ...string) {
+	for _, path := range paths {
+		o.OptionalString(path)
+	}
+}
+
+// CheckNumbers records the faults of numbers whose values the caller ignores.
+func (o *Object) CheckNumbers(paths ...string) {
+	for _, path := range paths {
+		o.OptionalNumber(path)
+	}
+}
+
+// CheckInts records the faults of whole numbers whose values the caller ignores.
+func (o *Object) CheckInts(paths ...string) {
+	for _, path := range paths {
+		o.OptionalInt(path)
+	}
+}
+
 // Object returns the object at path, or nil if it is absent or faulty.
 // Rules: Required, RequiredIf.
 func (o *Object) Object(path string, rules ...Rule) *Object {

@@ -252,8 +252,27 @@ func TestNilObject(t *testing.T) {
 	o.Fault("a", "x")
 	if o.String("a", Required) != "" || o.Int("a", Required) != 0 || o.Number("a", Required) != 0 || o.Bool("a", Required) ||
 		o.UUID("a", Required) != "" || o.Base64("a", Required) != nil || o.Strings("a", Required) != nil ||
-		o.Objects("a", Required) != nil || o.Object("a", Required) != nil || o.Content(Required) || o.Errors() != nil {
+		o.Objects("a", Required) != nil || o.Object("a", Required) != nil || o.Content(Required) || o.HasFault("a") || o.Errors() != nil {
 		t.Error("a nil object has members")
+	}
+}
+
+// TestCheckedFields checks fields whose values are ignored: a wrong type is a fault all the same.
+func TestCheckedFields(t *testing.T) {
+	check := func(body string) *Object {
+		o := mustRead(t, body).Object("in")
+		o.CheckStrings("s", "t")
+		o.CheckNumbers("f")
+		o.CheckInts("n")
+		return o
+	}
+	if o := check(`{"in":{"s":"x","f":-0.5,"n":7}}`); o.Errors() != nil || o.HasFault("s") {
+		t.Error(o.Errors())
+	}
+	o := check(`{"in":{"s":"x","t":1,"f":"x","n":0.5}}`)
+	want := map[string][]string{"in.t": {"Must be a string."}, "in.f": {"Must be a number."}, "in.n": {"Must be a whole number."}}
+	if diff := cmp.Diff(want, o.Errors()); diff != "" || !o.HasFault("t") || o.HasFault("s") {
+		t.Error(diff)
 	}
 }
 
