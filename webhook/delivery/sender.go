@@ -185,6 +185,9 @@ func (s *sender) post(ctx context.Context, m signedMessage) (a answer) {
 	switch {
 	case err == nil:
 		drainBody(response.Body, cancel)
+		if response.StatusCode < 100 { // RFC 9110 15: a status is from 100 to 599
+			return answer{failure: BadAnswer, detail: badAnswerDetail}
+		}
 		return answer{status: response.StatusCode}
 	case limited.Err() != nil && !errors.Is(context.Cause(limited), errLimit):
 		return answer{} // cut short

@@ -81,8 +81,10 @@ func (p *progress) failure(err error, limited context.Context) (f Failure, detai
 	case !p.answering.Load() || isBroken(err):
 		return NoConnection, "The connection broke before there was an answer."
 	}
-	return BadAnswer, fmt.Sprintf("What came is not an answer over HTTP/1.1, or its headers are longer than %d KiB.", headerLimit>>10)
+	return BadAnswer, badAnswerDetail
 }
+
+var badAnswerDetail = fmt.Sprintf("What came is not an answer over HTTP/1.1, or its headers are longer than %d KiB.", headerLimit>>10)
 
 // timeoutDetail returns the sentence about what did not happen in time.
 func timeoutDetail(what string) string {

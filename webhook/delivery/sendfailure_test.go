@@ -86,6 +86,7 @@ func TestAnswersHaveBounds(t *testing.T) {
 		{"a slow header", slowly("HTTP/1.1 200 OK\r\nA: "), answer{failure: TimedOut, detail: late, took: webhook.ResponseTimeout}},
 		{"a slow status", slowly(""), answer{failure: TimedOut, detail: late, took: webhook.ResponseTimeout}},
 		{"nothing", func(io.Writer) {}, answer{failure: NoConnection, detail: broke}},
+		{"a status of zero", says("HTTP/1.1 000 Nothing\r\nContent-Length: 0\r\n\r\n"), answer{failure: BadAnswer, detail: tooLong}},
 		{"a part of the status", says("HTTP/1.1 20"), answer{failure: BadAnswer, detail: tooLong}},
 		{"a status alone", says("HTTP/1.1 200 OK\r\n"), answer{failure: NoConnection, detail: broke}},
 		{"a part of the body", says("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\na"), answer{status: 200}},
