@@ -48,7 +48,7 @@ func (s *Service) Sign(ctx context.Context, processID, participantID string, in 
 	})
 }
 
-// startAttempts: startSigning tries this many times when another turn comes first.
+// startAttempts is how often startSigning reads the process and starts a request, in case other turns come first.
 const startAttempts = 3
 
 // startSigning starts a signing request that gives the next turn to a participant. e is the event that begins the turn,

@@ -195,7 +195,7 @@ func scannedPage(t *testing.T) []byte {
 	return out.Bytes()
 }
 
-// past makes a process whose links expired yesterday, one of them after somebody had logged in with it.
+// past makes a process whose links expired yesterday, one of them after a person had logged in with it.
 // For that the server is stopped, and started again.
 func (p *production) past(t *testing.T, base string) browsertest.Past {
 	t.Helper()
@@ -322,8 +322,8 @@ func TestSigningPageWithAProvider(t *testing.T) {
 	})
 }
 
-// The page at /reference in a real browser: all that the document describes is on it, it asks nobody but
-// the server, and a token and a call are had on it.
+// TestReferencePage opens /reference in a real browser: the page has all that the document describes, sends requests
+// to the server alone, gets a token and makes a call.
 func TestReferencePage(t *testing.T) {
 	testenv.Slow(t, "a browser")
 	t.Parallel()

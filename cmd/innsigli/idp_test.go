@@ -117,7 +117,7 @@ func TestIdentityProviderCheck(t *testing.T) {
 			}
 			for _, asked := range p.provider.Asked()[before:] {
 				if hint := asked.Claims["login_hint"]; hint != doctor.NoKennitala && hint != doctor.NoPhone || len(test.flags) > 0 {
-					t.Errorf("somebody was asked: %v", hint)
+					t.Errorf("the provider was asked to sign: %v", hint)
 				}
 			}
 			for _, secret := range []string{p.provider.Secret, "another secret of mine"} {
@@ -213,7 +213,7 @@ func TestLoginIsChecked(t *testing.T) {
 		"FAULT login endpoints: neither the metadata nor the configuration has backchannel_authentication_endpoint",
 	}, []string{"metadata", "acr values", "delivery", "keys", "clock", "client", "endpoints", "request"})
 	if asked := p.provider.Asked(); len(asked) > 0 {
-		t.Errorf("somebody was asked: %v", asked)
+		t.Errorf("the provider was asked to sign: %v", asked)
 	}
 }
 

@@ -304,7 +304,7 @@ func (r *request) call(ctx context.Context, c *client) (reply, error) {
 	return a, err
 }
 
-// startOther starts a request of somebody else through the same busy signal.
+// startOther starts a request of another person through the same busy signal.
 func (r *request) startOther(t *testing.T, c *client) reply {
 	t.Helper()
 	a, err := c.call(t.Context(), http.MethodPost, "/api/v1/signing", strings.NewReader(startText(document, people[1], "IdpApp", "B", r.signal)))

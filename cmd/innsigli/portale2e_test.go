@@ -65,7 +65,7 @@ func (s *story) startAgain(t *testing.T) {
 	s.client.base = s.server.BaseURL
 }
 
-// ends stops the server. In its log there is no error, and nobody's link.
+// ends stops the server. Its log has no error and no link.
 func (s *story) ends(t *testing.T) {
 	t.Helper()
 	rest, err := s.server.stop()
