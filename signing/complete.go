@@ -16,62 +16,82 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// completeFor is how long the service tries to get the timestamp and the revocation data for a stored
-// value (spec 3.9).
-const completeFor = 15 * time.Minute
+const (
+	// completeFor is how long the service tries to get the timestamp and the revocation data for a stored
+	// value (spec 3.9).
+	completeFor = 15 * time.Minute
 
-// errCutShort: the time of an attempt was over before the sources had answered.
-var errCutShort = fmt.Errorf("signing: completion cut short: %w", ades.ErrUnavailable)
+	// firstRetryPause is the pause after the first attempt to complete a signature, and longestRetryPause the longest
+	// one, since an attempt may download a large revocation list. Polls during a pause make no attempt: they would
+	// wait for a source that does not answer.
+	firstRetryPause   = 5 * time.Second
+	longestRetryPause = 30 * time.Second
+)
 
-// complete makes one attempt to take the request from [Signed] to [Complete]. It builds the signature in a draft, for at
-// most timeout, and stores the draft as the signed document. That has the level of the request or is not stored at all.
-// What follows from an error depends on the stage:
+// complete makes one attempt to take the request from [Signed] to [Complete]. It builds the signature in a draft, for
+// at most timeout, and stores the draft as the signed document, which always has the level of the request. The result
+// is stored even if ctx has ended, as long as the lease is held.
 //
-//   - A finalError of either stage ends the request with its failure.
-//   - After any other error while building, the next attempt is made later. When the time for completing is over,
-//     the request ends instead, and its value is kept for [Service.Recover].
-//   - If the store is full, the next attempt is made later too, and the error is returned.
-//   - Any other error while storing is returned. A later poll or the job tries again.
-//
-// All this is stored even if ctx has ended, as long as the lease is held.
+// The error is that of the server or the store. A request that has failed and an attempt that a source of validation
+// data has failed are no errors.
 func (sess *session) complete(ctx context.Context, timeout time.Duration) error {
-	attempt, end := context.WithTimeout(ctx, timeout)
-	defer end()
-	var signer *x509.Certificate
-	d, err := sess.openDraft(attempt)
-	if err == nil {
+	d, signer, err := sess.build(ctx, timeout)
+	if d != nil {
 		defer d.Close()
-		signer, err = sess.buildSignature(attempt, d)
 	}
 	ctx = context.WithoutCancel(ctx)
-	built := err == nil
-	if built {
-		err = sess.storeSigned(ctx, d, signer)
-	} else if attempt.Err() != nil {
-		err = fmt.Errorf("%w: %w", errCutShort, err)
+	if err != nil {
+		return sess.buildFailed(ctx, d, err)
 	}
+	if err := sess.finish(ctx, d, signer); err != nil {
+		return sess.finishFailed(ctx, d, err)
+	}
+	return nil
+}
+
+// buildFailed stores what follows from an error of build: the request ends, or a later attempt is made.
+func (sess *session) buildFailed(ctx context.Context, d draft, err error) error {
 	var final finalError
 	switch {
 	case errors.As(err, &final):
 		return sess.fail(ctx, *final.failure)
-	case built && errors.Is(err, storage.ErrFull):
-		sess.postponeFull(ctx, d)
-		return err
-	case built:
-		return err
-	case keepsTimestamp(err):
+	case errors.Is(err, ades.ErrNoRevocation), errors.Is(err, ades.ErrTimestamp), errors.Is(err, errBusy):
+		// The draft has the value and, from level T on, its timestamp. The next attempt starts with them: a revocation
+		// after the time of the timestamp does not invalidate the signature (EN 319 102-1 5.5.4), and another timestamp
+		// may cost money.
 		return sess.postpone(ctx, err, d)
 	}
 	return sess.postpone(ctx, err, nil)
 }
 
-// keepsTimestamp reports whether the draft of an attempt that ended with err is stored for the next one: its signature
-// and timestamp are there, and only other validation data was not available. From the time of the timestamp on,
-// a revocation does not invalidate the signature (EN 319 102-1 5.5.4), and the next attempt does not request, and pay
-// for, another timestamp. If the timestamp itself is invalid, for example under a root that is not trusted, the
-// next attempt requests another one.
-func keepsTimestamp(err error) bool {
-	return errors.Is(err, ades.ErrNoRevocation) || errors.Is(err, ades.ErrTimestamp) || errors.Is(err, errBusy)
+// finishFailed stores what follows from an error of finish. If it stores nothing, a later poll or the job tries again.
+func (sess *session) finishFailed(ctx context.Context, d draft, err error) error {
+	switch {
+	case errors.Is(err, ErrUnwanted), errors.Is(err, storage.ErrMoved) && sess.r.ordered():
+		return sess.fail(ctx, *unwanted)
+	case errors.Is(err, storage.ErrFull):
+		sess.postponeFull(ctx, d)
+	}
+	return err
+}
+
+// errCutShort: the time of an attempt was over before the sources had answered.
+var errCutShort = fmt.Errorf("signing: completion cut short: %w", ades.ErrUnavailable)
+
+// build builds the signature in a draft, for at most timeout. It returns the draft also with an error, unless the
+// document could not be opened.
+func (sess *session) build(ctx context.Context, timeout time.Duration) (draft, *x509.Certificate, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	d, err := sess.openDraft(ctx)
+	var signer *x509.Certificate
+	if err == nil {
+		signer, err = sess.buildSignature(ctx, d)
+	}
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("%w: %w", errCutShort, err)
+	}
+	return d, signer, err
 }
 
 // openDraft opens the document as a draft of the signed one.
@@ -88,8 +108,7 @@ func (sess *session) openDraft(ctx context.Context) (draft, error) {
 }
 
 // buildSignature puts the signature into the draft, at the level of the request, and returns the signer's certificate.
-// It checks in the order of spec 3.8. A finalError ends the request. Any other error means: try again later, starting
-// from what is already in the draft.
+// It checks in the order of spec 3.8. The error is a finalError if no later attempt can succeed.
 func (sess *session) buildSignature(ctx context.Context, d draft) (*x509.Certificate, error) {
 	signer, err := d.signer(sess.r.Value)
 	if err != nil {
@@ -104,23 +123,19 @@ func (sess *session) buildSignature(ctx context.Context, d draft) (*x509.Certifi
 		return nil, err
 	}
 	err = sess.addValidationData(ctx, d, signer, sources)
-	if f := revoked(err, chain); f != nil {
-		return nil, finalError{f, err}
-	}
-	if f := sess.r.format().failure(err); f != nil {
+	if f := cmp.Or(revoked(err, chain), sess.r.format().failure(err)); f != nil {
 		return nil, finalError{f, err}
 	}
 	return signer.Certificate, err
 }
 
-// insertValue puts the value and its timestamp into the draft, or restores the draft that an earlier attempt has
-// stored with the request. It does nothing if the earlier attempt has appended its draft to the document.
+// insertValue puts the value and its timestamp into the draft. If an earlier attempt has stored its draft, in the
+// document or in the request, insertValue continues with that one.
 func (sess *session) insertValue(ctx context.Context, d draft, time ades.Timestamper) error {
-	prepared, stored := d.base()
-	switch {
-	case stored != prepared && sess.r.ordered(): // another person has signed it since
+	switch preparedSize, currentSize := d.sizes(); {
+	case currentSize != preparedSize && sess.r.ordered(): // another person has signed the document since
 		return finalError{failure: unwanted}
-	case stored != prepared:
+	case currentSize != preparedSize: // the earlier attempt has appended its draft
 		return nil
 	case sess.r.Draft != nil:
 		return d.restore(sess.r.Draft)
@@ -138,7 +153,7 @@ var wrongValue = &idp.Failure{Code: idp.SignatureVerificationError, Description:
 // addValidationData adds the validation data that the level needs. At every level it checks that the
 // signer's certificate is not revoked.
 func (sess *session) addValidationData(ctx context.Context, d draft, signer ades.SignerIdentity, sources ades.Sources) error {
-	if sess.r.Level >= ades.T { // at T: a token too long for the room in the signature becomes a document timestamp
+	if sess.r.Level >= ades.T { // also at T: extend adds a document timestamp if the token was too long for the signature
 		if err := d.extend(ctx, sess.r.Level, sources); err != nil {
 			return err
 		}
@@ -149,10 +164,10 @@ func (sess *session) addValidationData(ctx context.Context, d draft, signer ades
 	return checkRevocation(ctx, signer, sources)
 }
 
-// checkRevocation gets the revocation status of the certificates below the root, that of the signer's
-// past every cache. The answers do not go into the document: at these levels a verifier asks again, so any
-// current answer will do, and a revocation counts until the document is delivered. Without a source of
-// revocation data nothing is checked: that is an operator's choice, which excludes level LT.
+// checkRevocation checks that no certificate below the root is revoked. For the signer's it bypasses every cache, so
+// that a revocation counts until the document is delivered. The answers do not go into the document: at these levels
+// each verifier asks for its own. If the operator has configured no source of revocation data, which excludes level LT,
+// nothing is checked.
 func checkRevocation(ctx context.Context, signer ades.SignerIdentity, sources ades.Sources) error {
 	if sources.Revocation == nil {
 		return nil
@@ -162,20 +177,20 @@ func checkRevocation(ctx context.Context, signer ades.SignerIdentity, sources ad
 	return err
 }
 
-// uncached is a source of revocation data that asks about one certificate past every cache.
+// uncached is a source of revocation data that bypasses every cache for one certificate.
 type uncached struct {
 	source ades.Revocation
-	about  *x509.Certificate
+	cert   *x509.Certificate
 }
 
 // Revocation implements [ades.Revocation].
-func (a uncached) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
-	if cert.Equal(a.about) {
+func (u uncached) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
+	if cert.Equal(u.cert) {
 		// Any non-zero notBefore bypasses the cache. The certificate's own start is before the end of any current
 		// answer, so it rejects none.
 		notBefore = cert.NotBefore
 	}
-	return a.source.Revocation(ctx, cert, issuer, notBefore)
+	return u.source.Revocation(ctx, cert, issuer, notBefore)
 }
 
 // revoked returns the failure of a signer whose certificate is revoked, or whose chain has a revoked
@@ -199,89 +214,77 @@ func isAbove(authority *x509.Certificate, chain []*x509.Certificate) bool {
 	return slices.ContainsFunc(chain, func(c *x509.Certificate) bool { return ades.CheckIssuer(c, authority) == nil })
 }
 
-// storeSigned stores the draft as the signed document. If the transaction is rolled back, the documents that were
-// stored for it are deleted. If it is not known whether it was committed, they are left to the sweep of documents
-// that no record refers to. The error is a finalError if the owner refuses the signature of an order, or its document
-// has changed.
-func (sess *session) storeSigned(ctx context.Context, d draft, signer *x509.Certificate) error {
-	signed, err := d.storeSigned(ctx, sess.documents)
-	if err == nil {
-		failpoint.Here("signing/finished")
-		err = sess.commitSigned(ctx, d, signer, signed)
-		switch {
-		case err == nil:
-			failpoint.Here("signing/completed")
-		case !errors.Is(err, storage.ErrUnavailable):
-			_ = sess.drop(ctx, d.uncommitted()...)
-		}
+// finish stores the draft as the signed document, and makes that the request's. If it is not known whether the
+// transaction was committed, the documents that were stored for it are left to the sweep of documents that no record
+// refers to.
+func (sess *session) finish(ctx context.Context, d draft, signer *x509.Certificate) error {
+	signed, err := d.storeNew(ctx, sess.documents)
+	if err != nil {
+		return err
 	}
-	if errors.Is(err, ErrUnwanted) || sess.r.ordered() && errors.Is(err, storage.ErrMoved) {
-		return finalError{unwanted, err}
-	}
-	return err
-}
-
-// commitSigned makes the signed document the request's, in one transaction with all that follows from it.
-func (sess *session) commitSigned(ctx context.Context, d draft, signer *x509.Certificate, signed content) error {
-	return sess.store(ctx, func(ctx context.Context, r *Request) error {
-		prepared, _ := d.base()
-		signature := Signature{Request: r.ID, Certificate: signer, Value: r.Value, At: r.SignedAt, Bytes: signed.Size - prepared}
+	failpoint.Here("signing/finished")
+	preparedSize, _ := d.sizes()
+	err = sess.store(ctx, func(ctx context.Context, r *Request) error {
 		r.Phase = Complete
+		signature := Signature{Request: r.ID, Certificate: signer, Value: r.Value, At: r.SignedAt, Bytes: signed.Size - preparedSize}
 		return errors.Join(
-			d.commitSigned(ctx, sess.documents, r),
+			d.commit(ctx, sess.documents, r),
 			sess.jobs.DropUnique(ctx, r.completionKind(), r.ID),
 			sess.record(ctx, r, completedEntryKind, completedEntry{Level: r.Level.String(), content: signed}),
 			sess.notifyOwner(ctx, r, signature),
 		)
 	})
+	switch {
+	case err == nil:
+		failpoint.Here("signing/completed")
+	case !errors.Is(err, storage.ErrUnavailable): // the transaction was rolled back
+		_ = sess.drop(ctx, d.uncommitted()...)
+	}
+	return err
 }
 
-const (
-	// retryAfter is the first pause between attempts to complete a signature, and retrySeldom the
-	// longest, since an attempt may download a large revocation list. Polls in between make no attempt:
-	// they would wait for a source that does not answer.
-	retryAfter  = 5 * time.Second
-	retrySeldom = 30 * time.Second
-)
-
-// postpone stores when the next attempt is due, and the draft d for it, unless that is nil. When the time for completing
-// is over, it gives up instead. It returns cause only if it is the server's own error; faults of timestamp and
-// revocation sources are reported as a step.
+// postpone stores when the next attempt is due, and the draft d for it, unless d is nil. If the time for completing is
+// over, the request ends instead, and its value is kept for [Service.Recover]. If a source of validation data is
+// responsible for cause, postpone reports cause as a step; else it returns cause.
 func (sess *session) postpone(ctx context.Context, cause error, d draft) error {
 	now := sess.now(ctx)
 	waited := now.Sub(cmp.Or(sess.r.SignedAt, sess.r.Expires))
 	if waited > sess.r.completeFor() {
-		err := sess.giveUp(ctx, cause, d)
-		if isFaultOfSource(cause) {
-			return err
-		}
-		return errors.Join(err, cause)
+		return errors.Join(sess.giveUp(ctx, cause, d), ownFault(cause))
 	}
-	pause := min(max(waited/4, retryAfter), retrySeldom)
+	pause := min(max(waited/4, firstRetryPause), longestRetryPause)
 	if errors.Is(cause, errCutShort) {
 		pause = 0 // the job is due at once, and has more time than a poll
 	}
-	err := sess.store(ctx, sess.keeping(d, func(_ context.Context, r *Request) error {
+	err := sess.store(ctx, sess.withDraft(d, func(_ context.Context, r *Request) error {
 		r.NextTry = whole(now.Add(pause))
 		return nil
 	}))
 	return errors.Join(err, sess.reportPostponed(ctx, cause))
 }
 
-// postponeFull does the same after the store had no room for the signed document. If there is no room for the
-// draft either, which is small for XML, it stores the time alone.
+// postponeFull stores when the next attempt is due after the store had no room for the signed document, and the draft d
+// if there is room for that, because XML drafts are small. It ignores an error: the attempt is then repeated at once.
 func (sess *session) postponeFull(ctx context.Context, d draft) {
-	later := func(_ context.Context, r *Request) error {
-		r.NextTry = sess.now(ctx).Add(retrySeldom)
+	_ = sess.storeWithDraft(ctx, d, func(_ context.Context, r *Request) error {
+		r.NextTry = sess.now(ctx).Add(longestRetryPause)
 		return nil
-	}
-	if err := sess.store(ctx, sess.keeping(d, later)); err != nil {
-		_ = sess.store(ctx, later)
-	}
+	})
 }
 
-// keeping returns the change that stores the draft d for the next attempt, unless that is nil, and makes the change f.
-func (sess *session) keeping(d draft, f change) change {
+// storeWithDraft stores the change f together with the draft d. If the store has no room for the draft, it stores f
+// alone.
+func (sess *session) storeWithDraft(ctx context.Context, d draft, f change) error {
+	err := sess.store(ctx, sess.withDraft(d, f))
+	if errors.Is(err, storage.ErrFull) {
+		err = sess.store(ctx, f)
+	}
+	return err
+}
+
+// withDraft returns the change that stores the draft d for the next attempt, and makes the change f. If d is nil, it
+// returns f.
+func (sess *session) withDraft(d draft, f change) change {
 	if d == nil {
 		return f
 	}
@@ -290,22 +293,24 @@ func (sess *session) keeping(d draft, f change) change {
 	}
 }
 
-// reportPostponed reports a fault of a source as a step and returns nil. It returns every other cause.
+// reportPostponed reports cause as a step and returns nil if a source of validation data is responsible for it. Else
+// it returns cause.
 func (sess *session) reportPostponed(ctx context.Context, cause error) error {
-	if !isFaultOfSource(cause) {
-		return cause
+	if err := ownFault(cause); err != nil {
+		return err
 	}
 	sess.report(ctx, Step{Request: sess.id, Name: "signature.postponed", Err: cause})
 	return nil
 }
 
-// isFaultOfSource reports whether a source of validation data is responsible for the error of an attempt.
-func isFaultOfSource(err error) bool {
-	return slices.ContainsFunc(faultsOfSources, func(fault error) bool { return errors.Is(err, fault) })
-}
-
-// faultsOfSources are the errors of attempts for which a source is responsible. A chain that is missing or
-// expired is that of a timestamp authority or a responder: the signer's has been checked by then.
-var faultsOfSources = []error{
-	ades.ErrTimestamp, ades.ErrNoRevocation, ades.ErrUnavailable, ades.ErrRevoked, ades.ErrNoChain, ades.ErrOutsideValidity,
+// ownFault returns the error of an attempt, or nil if a source of validation data is responsible for it. If the error
+// says that a chain is missing or that a certificate is not valid, they are those of a timestamp authority or a
+// responder, because the signer's have been checked by then.
+func ownFault(err error) error {
+	for _, fault := range []error{ades.ErrTimestamp, ades.ErrNoRevocation, ades.ErrUnavailable, ades.ErrRevoked, ades.ErrNoChain, ades.ErrOutsideValidity} {
+		if errors.Is(err, fault) {
+			return nil
+		}
+	}
+	return err
 }

@@ -98,7 +98,7 @@ func (sess *session) postponeAsking(ctx context.Context, state idp.State, need i
 	return sess.storeWithRetry(ctx, func(_ context.Context, r *Request) error {
 		sess.setCode(r, need.Code)
 		sess.accepted(r, state)
-		sess.pause(r, retryAfter)
+		sess.pause(r, firstRetryPause)
 		return nil
 	})
 }

@@ -43,26 +43,26 @@ type preparation interface {
 	MarshalBinary() ([]byte, error)
 }
 
-// draft is a stored document together with the changes that lead to the signed one. Only commitSigned and keep
-// change what is stored. They join a transaction, and may be called again in another.
+// draft is a stored document together with the changes that lead to the signed one. Only commit and keep change what
+// is stored. They join a transaction, and may be called again in another.
 type draft interface {
 	Close() error
 	// signer returns the signer that the value belongs to.
 	signer(value []byte) (ades.SignerIdentity, error)
-	// base returns the length of the document that was prepared and of the stored one. They differ when
-	// an earlier attempt has appended its draft, or another person has signed.
-	base() (prepared, stored int64)
+	// sizes returns the size in bytes of the document when the signature was prepared, and its size now. They differ if an
+	// earlier attempt has appended its draft, or another person has signed.
+	sizes() (preparedSize, currentSize int64)
 	// sign puts the value into the draft. restore continues with the draft of an earlier attempt instead.
 	sign(ctx context.Context, value []byte, t ades.Timestamper) error
 	restore(kept []byte) error
 	// extend raises the signature to a level. With an error the draft is unchanged.
 	extend(ctx context.Context, level ades.Level, s ades.Sources) error
-	// storeSigned stores new documents that need no transaction, and returns the identity of the signed one.
-	storeSigned(ctx context.Context, documents storage.Documents) (content, error)
-	// uncommitted returns the documents that storeSigned has stored, to be deleted if commitSigned is rolled back.
+	// storeNew stores the new documents that commit refers to, and returns the identity of the signed one.
+	storeNew(ctx context.Context, documents storage.Documents) (content, error)
+	// uncommitted returns the documents that storeNew has stored, to be deleted if commit is rolled back.
 	uncommitted() []string
-	// commitSigned makes the signed document the request's.
-	commitSigned(ctx context.Context, documents storage.Documents, r *Request) error
+	// commit makes the signed document the request's.
+	commit(ctx context.Context, documents storage.Documents, r *Request) error
 	// reader returns the document as it is with the changes.
 	reader() *io.SectionReader
 	// rebase drops what was added to the stored document since the signature was prepared.

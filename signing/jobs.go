@@ -58,11 +58,11 @@ func (s *Service) MaxAttempts(kind string) int {
 	const more = 100 // the first tries follow sooner
 	switch kind {
 	case completeKind, completeXMLKind:
-		return int(completeFor/retrySeldom) + more
+		return int(completeFor/longestRetryPause) + more
 	case DriveKind:
 		return int(orderCompleteFor/s.options.Interval) + more
 	}
-	return int(orderCompleteFor/retrySeldom) + more
+	return int(orderCompleteFor/longestRetryPause) + more
 }
 
 // payload is the payload of the jobs of this package.
@@ -199,7 +199,7 @@ func (s *Service) askDue(ctx context.Context, job storage.Job) (retry time.Time,
 	err = sess.proceed(work, false)
 	stop()
 	if sess.r.Phase == Waiting && sess.faulty {
-		retry = cmp.Or(sess.r.NextAsk, s.now(ctx).Add(retryAfter))
+		retry = cmp.Or(sess.r.NextAsk, s.now(ctx).Add(firstRetryPause))
 	}
 	return retry, errors.Join(err, sess.release(ctx))
 }

@@ -52,7 +52,7 @@ func (pdfFormat) openDraft(_ context.Context, _ *session, blob storage.Blob, enc
 	if err != nil {
 		return nil, err
 	}
-	return &pdfDraft{Blob: blob, prepared: p, stored: blob.Size(), doc: document(blob)}, nil
+	return &pdfDraft{Blob: blob, prepared: p, currentSize: blob.Size(), doc: document(blob)}, nil
 }
 
 func (pdfFormat) failure(err error) *idp.Failure {
@@ -74,27 +74,27 @@ func (pdfFormat) failure(err error) *idp.Failure {
 // pdfDraft is a PDF with the revisions that will be appended.
 type pdfDraft struct {
 	storage.Blob
-	prepared  *pades.Pending
-	stored    int64          // length of the document without the revisions
-	doc       pades.Document // with the revisions
-	revisions []storage.Revision
+	prepared    *pades.Pending
+	currentSize int64          // of the document without the revisions
+	doc         pades.Document // with the revisions
+	revisions   []storage.Revision
 }
 
 func (d *pdfDraft) signer(value []byte) (ades.SignerIdentity, error) {
 	return d.prepared.SignerOf(value)
 }
 
-func (d *pdfDraft) base() (prepared, stored int64) {
-	prepared, _ = d.prepared.Base()
-	return prepared, d.stored
+func (d *pdfDraft) sizes() (preparedSize, currentSize int64) {
+	preparedSize, _ = d.prepared.Base()
+	return preparedSize, d.currentSize
 }
 
 func (d *pdfDraft) reader() *io.SectionReader { return io.NewSectionReader(d.doc, 0, d.doc.Size) }
 
 func (d *pdfDraft) rebase() {
-	d.stored, _ = d.prepared.Base()
-	d.doc.Size = d.stored
-	d.doc.Hashed = slices.DeleteFunc(d.doc.Hashed, func(m pades.Midstate) bool { return m.Offset > d.stored })
+	d.currentSize, _ = d.prepared.Base()
+	d.doc.Size = d.currentSize
+	d.doc.Hashed = slices.DeleteFunc(d.doc.Hashed, func(m pades.Midstate) bool { return m.Offset > d.currentSize })
 }
 
 func (d *pdfDraft) sign(ctx context.Context, value []byte, t ades.Timestamper) error {
@@ -120,13 +120,13 @@ func (d *pdfDraft) grow(revisions ...pades.Revision) {
 	}
 }
 
-func (d *pdfDraft) storeSigned(context.Context, storage.Documents) (content, error) {
+func (d *pdfDraft) storeNew(context.Context, storage.Documents) (content, error) {
 	return knownContent(d.doc), nil
 }
 
 func (d *pdfDraft) uncommitted() []string { return nil }
 
-func (d *pdfDraft) commitSigned(ctx context.Context, documents storage.Documents, r *Request) error {
+func (d *pdfDraft) commit(ctx context.Context, documents storage.Documents, r *Request) error {
 	return documents.Append(ctx, r.Document, d.revisions...)
 }
 

@@ -57,14 +57,9 @@ func (s *Service) keptForRecovery(r *Request, now time.Time) bool {
 // giveUp ends the request because its signature could not be completed in time, and reports cause with the failure. The
 // value stays, and so does the draft d, unless that is nil or there is no room for it.
 func (sess *session) giveUp(ctx context.Context, cause error, d draft) error {
-	end := func(ctx context.Context, r *Request) error {
+	return sess.storeWithDraft(ctx, d, func(ctx context.Context, r *Request) error {
 		return sess.failedFor(ctx, r, incomplete(cause), failedEntry{Reason: reasonOf(cause), cause: cause})
-	}
-	err := sess.store(ctx, sess.keeping(d, end))
-	if errors.Is(err, storage.ErrFull) {
-		err = sess.store(ctx, end)
-	}
-	return err
+	})
 }
 
 // incomplete returns the failure of a signature that could not be completed.

@@ -91,9 +91,9 @@ type xmlDraft struct {
 
 func (d *xmlDraft) signer([]byte) (ades.SignerIdentity, error) { return d.prepared.Signer(), nil }
 
-func (d *xmlDraft) base() (prepared, stored int64) {
-	prepared, _ = d.prepared.Base()
-	return prepared, d.Size()
+func (d *xmlDraft) sizes() (preparedSize, currentSize int64) {
+	preparedSize, _ = d.prepared.Base()
+	return preparedSize, d.Size()
 }
 
 // sign acquires no memory: the signature and the request for its timestamp are made without the document.
@@ -125,7 +125,7 @@ func (d *xmlDraft) change(revisions ...xades.Revision) {
 	}
 }
 
-func (d *xmlDraft) storeSigned(ctx context.Context, documents storage.Documents) (c content, err error) {
+func (d *xmlDraft) storeNew(ctx context.Context, documents storage.Documents) (c content, err error) {
 	ref, err := documents.Create(ctx, d.reader(), d.doc.Size, storedHash)
 	if err != nil {
 		return c, fmt.Errorf("signing: storing the signed document: %w", err)
@@ -141,7 +141,7 @@ func (d *xmlDraft) rebase() {}
 
 func (d *xmlDraft) uncommitted() []string { return []string{d.created} }
 
-func (d *xmlDraft) commitSigned(ctx context.Context, documents storage.Documents, r *Request) error {
+func (d *xmlDraft) commit(ctx context.Context, documents storage.Documents, r *Request) error {
 	unsigned := r.Document
 	r.Document, r.Draft = d.created, nil
 	return errors.Join(documents.Keep(ctx, d.created), documents.Delete(ctx, unsigned))

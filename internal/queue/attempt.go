@@ -15,11 +15,10 @@ const (
 	// firstPause is the pause after the first failure of a job. It doubles with each further failure, up to longestPause.
 	firstPause, longestPause = 5 * time.Second, 5 * time.Minute
 
-	// MaxInterruptions is how many attempts of a job in a row may be interrupted before it is parked. It applies to
-	// all kinds, beside Kind.MaxAttempts: where jobs wait for other services, that limit is so high that a job which
-	// kills its server would do so for days.
+	// MaxInterruptions is how many successive interruptions park a job. It applies in addition to Kind.MaxAttempts, which
+	// is high for jobs that wait for other services: a job that kills its server would otherwise do so for days.
 	MaxInterruptions = 20
-	// The first freeInterruptions interruptions in a row are retried at once.
+	// freeInterruptions is how many successive interruptions are retried at once.
 	freeInterruptions = 3
 )
 
@@ -27,29 +26,30 @@ const (
 // not be stored.
 var errInterrupted = errors.New("no result was stored before the lease ran out")
 
-// result is the outcome of an attempt: done, due again or failed. At most one of then, retry and failure is set; if
-// none is, the job is done and nothing follows.
+// result is the outcome of an attempt. At most one of then, retry and failure is set. Unless retry or failure is set,
+// the job is done.
 type result struct {
 	queue *kindQueue
 	lease storage.Lease // as it was claimed
 
-	then    func(ctx context.Context) error // done: called in the transaction that finishes the job
-	retry   time.Time                       // due again: when
-	failure *failure                        // failed
+	then    func(ctx context.Context) error // called in the transaction that finishes the job
+	retry   time.Time                       // when the job, which is not done, is due again
+	failure *failure                        // nil: the attempt has not failed
 
-	// Set when the result is stored:
+	// The runner sets these when it stores the result:
 	lost        bool     // the lease was lost, and nothing was stored
-	unconfirmed *failure // may have been stored: the store became unavailable before it confirmed that
+	unconfirmed *failure // perhaps stored: the store became unavailable before it confirmed that
 }
 
 // failure is the failure of an attempt.
 type failure struct {
 	err    error
-	stored storage.Failure // what the store is given
-	job    storage.Job     // the job as it is stored then
+	stored storage.Failure // the argument of storage.Jobs.Fail
+	job    storage.Job     // the job as Fail leaves it
 }
 
-// do makes an attempt. If the attempt before was interrupted, the result is the failure of that attempt instead.
+// do makes an attempt and returns its result. If the attempt before was interrupted, do returns the failure of that
+// attempt instead.
 func (w *run) do(ctx context.Context, q *kindQueue, lease storage.Lease) result {
 	r := result{queue: q, lease: lease}
 	if lease.Interrupted {
@@ -83,30 +83,53 @@ func (k Kind) call(ctx context.Context, job storage.Job) (retry time.Time, then 
 	return retry, then, err
 }
 
-// newFailure returns the failure of an attempt with any error, also one of the store: when the failure can be stored,
-// the store is available. retry is the time that the handler chose; if it is not in the future, a pause follows instead.
+// newFailure returns the failure of an attempt that ended with err. An error of the store counts like any other: when
+// the failure can be stored, the store is available. retry is when the handler wants the next attempt; unless it is in
+// the future, the attempt is made after the pause that follows from the number of failures.
 func newFailure(q *kindQueue, lease storage.Lease, err error, retry time.Time) *failure {
 	now, job := time.Now(), lease.Job
-	job.Failures++
+	pause := countFailure(&job, lease.Interrupted)
 	job.LastError, job.FailedAt = ErrorText(err), now
-	pause := pauseAfter(job.Failures)
-	if lease.Interrupted {
-		job.Interruptions++
-		pause = jittered(pauseAfter(job.Interruptions - freeInterruptions))
-	} else {
-		job.Interruptions = 0
-	}
-	if !retry.After(now) {
-		retry = now.Add(pause)
-	}
-	job.Due, job.Parked = retry, job.Failures >= q.MaxAttempts || job.Interruptions >= MaxInterruptions
-	stored := storage.Failure{Error: job.LastError, At: now, Due: retry, Interrupted: lease.Interrupted}
-	if job.Parked {
-		// A parked job has no due time: zero tells the store to park it. Its Due, when it is read, is when it was parked
-		// (storage.Job), and so it is in the copy that is reported.
-		stored.Due, job.Due = time.Time{}, now
+	stored := storage.Failure{Error: job.LastError, At: now, Interrupted: lease.Interrupted}
+	job.Parked = job.Failures >= q.MaxAttempts || job.Interruptions >= MaxInterruptions
+	switch {
+	case job.Parked:
+		job.Due = now // stored.Due stays zero: the store parks the job
+	case retry.After(now):
+		job.Due, stored.Due = retry, retry
+	default:
+		job.Due, stored.Due = now.Add(pause), now.Add(pause)
 	}
 	return &failure{err, stored, job}
+}
+
+// countFailure counts a failure of the job, and returns the pause before the next attempt.
+func countFailure(job *storage.Job, interrupted bool) (pause time.Duration) {
+	job.Failures++
+	if !interrupted {
+		job.Interruptions = 0
+		return pauseAfter(job.Failures)
+	}
+	job.Interruptions++
+	return jittered(pauseAfter(job.Interruptions - freeInterruptions))
+}
+
+// pauseAfter returns the pause after so many failures. It is zero if failures is zero or negative.
+func pauseAfter(failures int) time.Duration {
+	if failures <= 0 {
+		return 0
+	}
+	pause := firstPause
+	for ; failures > 1 && pause < longestPause; failures-- {
+		pause *= 2
+	}
+	return min(pause, longestPause)
+}
+
+// jittered returns a random duration between 3/4 and 5/4 of a pause, so that jobs that were interrupted together are
+// not due together.
+func jittered(pause time.Duration) time.Duration {
+	return pause*3/4 + rand.N(pause/2+1)
 }
 
 // panicError is the error of a handler that panicked.
@@ -124,22 +147,4 @@ func recovered(err *error) {
 	if v := recover(); v != nil {
 		*err = &panicError{PanicText(v), debug.Stack()}
 	}
-}
-
-// jittered returns a random time between three and five quarters of a pause, so that jobs that were interrupted
-// together are not due together.
-func jittered(pause time.Duration) time.Duration {
-	return pause*3/4 + rand.N(pause/2+1)
-}
-
-// pauseAfter returns the pause after that many failures; 0 if failures is 0 or negative.
-func pauseAfter(failures int) time.Duration {
-	if failures <= 0 {
-		return 0
-	}
-	pause := firstPause
-	for ; failures > 1 && pause < longestPause; failures-- {
-		pause *= 2
-	}
-	return min(pause, longestPause)
 }
