@@ -14,14 +14,14 @@
 // adds one meanwhile, and calls for an earlier turn change nothing. The participant names the revision of the document
 // that they have read. If another signature was added since, the error is [ErrChanged].
 //
-// Package signing makes the signature. [Service] calls it, and it calls [Owner] back in the transactions of its own
-// changes:
+// Package signing makes the signature. [Service] calls it, and it calls back in the transactions of its own changes:
 //
 //  1. [Service.Sign], or [Service.SignAs] in a sandbox, checks whether the participant may begin, and calls
 //     signing.Service.Start with a signing.Order. The ID of the order has the number of the next turn.
-//  2. The transaction that stores the signing request calls [Owner.Begun], which gives the turn to the participant.
-//  3. Sign returns what the page has to show. The page polls [Service.Progress]. SignAs waits for the end with
-//     signing.Service.Drive.
+//  2. The transaction that stores the signing request calls the order's Begin, which checks again and gives the turn to
+//     the participant. If another turn came first, the transaction is rolled back, and Sign starts anew.
+//  3. Start asks the identity provider. Sign returns what the page has to show, and the page polls [Service.Progress].
+//     SignAs waits for the end with signing.Service.Drive.
 //  4. A job of package signing asks the person's identity provider, and another one completes the signature.
 //  5. The transaction that appends the signature to the document calls [Owner.Signed], which stores the signature in the
 //     process with its event and its mail, and [Owner.Ended], which ends the turn. The ledger counts the signature

@@ -32,7 +32,7 @@ type manualSigner struct {
 
 func (m *manualSigner) Start(ctx context.Context, in signing.Start) (signing.Started, error) {
 	id := fmt.Sprint(len(m.orders))
-	err := m.s.outbox.InTx(ctx, func(ctx context.Context) error { return m.s.Begun(ctx, *in.Order, id) })
+	err := m.s.outbox.InTx(ctx, func(ctx context.Context) error { return in.Order.Begin(ctx, id) })
 	if err == nil {
 		m.orders = append(m.orders, in.Order.ID)
 	}

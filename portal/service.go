@@ -89,8 +89,8 @@ type core struct {
 
 func (s *core) now(ctx context.Context) time.Time { return s.options.Now.Now(ctx) }
 
-// Owner is the part of a portal service that package signing calls: [Owner.Begun], [Owner.Signed] and [Owner.Ended]. It
-// may be used by several goroutines, and by several servers on one store.
+// Owner is the part of a portal service that package signing calls when a signature is made and when its request ends.
+// It may be used by several goroutines, and by several servers on one store.
 type Owner struct{ core }
 
 var _ signing.Owner = (*Owner)(nil)

@@ -1,18 +1,5 @@
 package portal
 
-// A signature passes through three packages. portal calls signing, and signing calls portal back ([Owner]):
-//
-//  1. [Service.Sign] or [Service.SignAs] calls startSigning, which reads the process without a transaction. If package
-//     process permits the event that begins the next turn, it calls signing.Service.Start with a signing.Order: the ID
-//     of the turn, which package signing stores in the request, and the event, which it passes to Begun only.
-//  2. Start opens a transaction, stores the signing request and calls [Owner.Begun], which reads the process again,
-//     applies the event and so stores the turn. If another turn came first, Begun returns errOtherTurn: the transaction
-//     is rolled back, Start returns the error, and startSigning tries again.
-//  3. After the transaction, Start asks the identity provider, and returns what the participant has to be shown.
-//  4. The transaction of package signing that appends the signature to the document calls [Owner.Signed], which stores
-//     the signature in the process, and then [Owner.Ended], which ends the turn. If there is no signature, the
-//     transaction that ends the request calls only Ended.
-
 import (
 	"context"
 	"errors"
@@ -41,8 +28,10 @@ type SignRequest struct {
 // Errors, in the order in which they are checked: [ErrNotFound], [ErrViewer], [ErrAnswered], [ErrNotLoggedIn],
 // [ErrNotWaiting], [ErrTurn], [ErrChanged], and those of signing.Service.Start, such as [*signing.Refusal].
 func (s *Service) Sign(ctx context.Context, processID, participantID string, in SignRequest) (signing.Started, error) {
-	e := process.BeginSigning{Participant: participantID, Revision: in.Revision}
-	return s.startSigning(ctx, processID, participantID, e, func(signer *Participant) idp.Person {
+	event := func(requestID string) process.Event {
+		return process.BeginSigning{Participant: participantID, Revision: in.Revision, Request: requestID}
+	}
+	return s.startSigning(ctx, processID, participantID, event, func(signer *Participant) idp.Person {
 		// signer.Person is not nil: the event is permitted after a login only.
 		return idp.Person{Method: in.Method, Phone: in.Phone, Kennitala: signer.Person.Kennitala}
 	})
@@ -51,22 +40,23 @@ func (s *Service) Sign(ctx context.Context, processID, participantID string, in 
 // startAttempts is how often startSigning reads the process and starts a request, in case other turns come first.
 const startAttempts = 3
 
-// startSigning starts a signing request that gives the next turn to a participant. e is the event that begins the turn,
-// without the ID of the request. person returns the person to ask; it is called only if the process permits e.
-func (s *Service) startSigning(ctx context.Context, processID, participantID string, e process.Event, person func(signer *Participant) idp.Person) (signing.Started, error) {
+// startSigning starts a signing request that gives the next turn to a participant. event returns the event that begins
+// the turn for a signing request. person returns the person to ask, and is called only if the process permits the event.
+func (s *Service) startSigning(ctx context.Context, processID, participantID string, event func(requestID string) process.Event, person func(signer *Participant) idp.Person) (signing.Started, error) {
 	for range startAttempts {
 		p, err := s.process(ctx, processID)
 		if err != nil {
 			return signing.Started{}, err
 		}
-		if err := p.state().Check(e, s.now(ctx)); err != nil {
+		if err := p.state().Check(event(""), s.now(ctx)); err != nil {
 			return signing.Started{}, err
 		}
 		signer := p.participant(participantID) // not nil: Check has made sure that the participant exists
 		turn := turnID{p.ID, participantID, p.Turns + 1}
+		begin := func(ctx context.Context, requestID string) error { return s.beginTurn(ctx, turn, event(requestID)) }
 		started, err := s.signing.Start(ctx, signing.Start{
 			Account: p.Account, Document: p.Document, Name: p.FileName, Person: person(signer), Level: ades.LT,
-			Order: &signing.Order{ID: turn.String(), Stamp: signer.Stamp, Begin: e},
+			Order: &signing.Order{ID: turn.String(), Stamp: signer.Stamp, Begin: begin},
 		})
 		if errors.Is(err, errOtherTurn) {
 			continue
@@ -83,40 +73,9 @@ func (s *Service) startSigning(ctx context.Context, processID, participantID str
 // errOtherTurn: another turn has begun since the process was read, so that the number of the next turn has changed.
 var errOtherTurn = errors.New("portal: another turn came first")
 
-// turnID identifies a turn. As a string it is the ID of the turn's signing.Order, which the signing request stores.
-type turnID struct {
-	processID, participantID string
-	number                   int64
-}
-
-func (t turnID) String() string {
-	return t.processID + "/" + t.participantID + "/" + strconv.FormatInt(t.number, 10)
-}
-
-func parseTurnID(text string) (t turnID, err error) {
-	parts := strings.Split(text, "/")
-	if len(parts) == 3 {
-		t.processID, t.participantID = parts[0], parts[1]
-		t.number, err = strconv.ParseInt(parts[2], 10, 64)
-	}
-	if len(parts) != 3 || err != nil {
-		return turnID{}, fmt.Errorf("portal: %q is not the ID of an order", text)
-	}
-	return t, nil
-}
-
-// Begun implements [signing.Owner]: it applies the event of the order, which gives the turn to the participant. It
-// returns errOtherTurn if the turn of the order is not the next one of the process, and [ErrNotFound] if the account is
-// being deleted.
-func (s *Owner) Begun(ctx context.Context, order signing.Order, requestID string) error {
-	turn, err := parseTurnID(order.ID)
-	if err != nil {
-		return err
-	}
-	e := withRequest(order.Begin, requestID)
-	if e == nil {
-		return fmt.Errorf("portal: order %s has no event that begins a signature", order.ID)
-	}
+// beginTurn applies the event that gives the turn to a participant. It returns errOtherTurn if the turn is not the next
+// one of the process, and [ErrNotFound] if the account is being deleted.
+func (s *Service) beginTurn(ctx context.Context, turn turnID, e process.Event) error {
 	return storage.InTx(ctx, s.tx, func(ctx context.Context) error {
 		p, err := s.process(ctx, turn.processID)
 		if err != nil {
@@ -135,23 +94,28 @@ func (s *Owner) Begun(ctx context.Context, order signing.Order, requestID string
 	})
 }
 
-// withRequest returns the event of an order, which startSigning has passed as signing.Order.Begin, with the ID of the
-// signing request. It returns nil if begin is no such event.
-func withRequest(begin any, requestID string) process.Event {
-	switch e := begin.(type) {
-	case process.BeginSigning:
-		e.Request = requestID
-		return e
-	case process.BeginSigningAs:
-		e.Request = requestID
-		return e
+// turnID identifies a turn. As a string it is the ID of the turn's signing.Order, which the signing request stores.
+type turnID struct {
+	processID, participantID string
+	number                   int64
+}
+
+func (t turnID) String() string {
+	return t.processID + "/" + t.participantID + "/" + strconv.FormatInt(t.number, 10)
+}
+
+func parseTurnID(text string) (turnID, error) {
+	if parts := strings.Split(text, "/"); len(parts) == 3 {
+		if number, err := strconv.ParseInt(parts[2], 10, 64); err == nil {
+			return turnID{parts[0], parts[1], number}, nil
+		}
 	}
-	return nil
+	return turnID{}, fmt.Errorf("portal: %q is not the ID of an order", text)
 }
 
 // Signed implements [signing.Owner]: it adds the signature to the process, with its event and its mail, and counts the
-// bytes by which the document has grown, also beyond the account's quota. It returns signing.ErrUnwanted if the turn of
-// the order is over or the process was deleted.
+// bytes by which the document has grown, even if the account exceeds its quota then. It returns signing.ErrUnwanted if
+// the turn of the order is over, the process was deleted, or the signature is another person's.
 func (s *Owner) Signed(ctx context.Context, orderID string, made signing.Signature) error {
 	turn, err := parseTurnID(orderID)
 	if err != nil {
@@ -186,7 +150,9 @@ func (s *Owner) Ended(ctx context.Context, orderID string) error {
 	if err != nil {
 		return err
 	}
-	return storage.InTx(ctx, s.tx, func(ctx context.Context) error { // an error here would undo the transaction that it joins
+	// The function itself handles the errors of a turn that is over, because an error that it returned would roll back the
+	// caller's transaction.
+	return storage.InTx(ctx, s.tx, func(ctx context.Context) error {
 		p, err := s.process(ctx, turn.processID)
 		if errors.Is(err, ErrNotFound) {
 			return nil
@@ -219,8 +185,10 @@ func (s *Service) SignAs(ctx context.Context, account, processID, participantID,
 	if _, err := s.ofAccount(ctx, account, processID); err != nil {
 		return err
 	}
-	e := process.BeginSigningAs{Participant: participantID, Kennitala: who.Kennitala, Ready: ready}
-	started, err := s.startSigning(ctx, processID, participantID, e, func(*Participant) idp.Person { return who })
+	event := func(requestID string) process.Event {
+		return process.BeginSigningAs{Participant: participantID, Kennitala: who.Kennitala, Ready: ready, Request: requestID}
+	}
+	started, err := s.startSigning(ctx, processID, participantID, event, func(*Participant) idp.Person { return who })
 	var refusal *signing.Refusal
 	if errors.As(err, &refusal) { // the test user was changed meanwhile
 		return fmt.Errorf("%w: %w", ErrCannotSign, err)
@@ -230,13 +198,13 @@ func (s *Service) SignAs(ctx context.Context, account, processID, participantID,
 	}
 	progress, err := s.signing.Drive(ctx, started.ID)
 	failpoint.Here("portal/driven")
-	switch {
-	case err == nil && progress.Failure == nil:
-		return nil
-	case err == nil || errors.Is(err, signing.ErrFinished):
-		return s.testUserError(ctx, processID, participantID, who.Kennitala, progress.Failure)
+	if err != nil && !errors.Is(err, signing.ErrFinished) {
+		return fmt.Errorf("portal: driving the signature: %w", err)
 	}
-	return fmt.Errorf("portal: driving the signature: %w", err)
+	if err == nil && progress.Failure == nil {
+		return nil
+	}
+	return s.testUserError(ctx, processID, participantID, who.Kennitala, progress.Failure)
 }
 
 // testUserError returns the error of a request that has ended with a failure or was deleted; nil if the test user has

@@ -22,18 +22,16 @@ type Order struct {
 	// calls for this order from those for an earlier one.
 	ID    string
 	Stamp *Stamp // as [Service.Plan] planned it; nil: the signature is not visible
-	// Begin is passed to [Owner.Begun] and not stored. It is for the owner's conditions for the order.
-	Begin any
+	// Begin is called in the transaction that stores the request of the order, which may be run more than once, and
+	// joins it. After an error there is no request, and [Service.Start] returns the error. After nil, the owner accepts
+	// no other order for the document until [Owner.Ended] is called for this one.
+	Begin func(ctx context.Context, request string) error
 }
 
 // Owner has documents that are signed to order. The service calls its methods in the transactions of the changes
 // that they report, which may be run more than once. They join the transaction of their context. An error rolls it
 // back.
 type Owner interface {
-	// Begun is called in the transaction that stores the request of an order. After an error there is no
-	// request, and [Service.Start] returns the error. After nil, the owner accepts no other order for the
-	// document until Ended is called for this one.
-	Begun(ctx context.Context, o Order, request string) error
 	// Signed is called in the transaction that appends the signature to the document. After [ErrUnwanted] the
 	// request ends without a signature, after another error it is tried again.
 	Signed(ctx context.Context, order string, s Signature) error
@@ -62,7 +60,6 @@ type noOwner struct{}
 
 var errNoOwner = errors.New("signing: order for a service without an owner")
 
-func (noOwner) Begun(context.Context, Order, string) error      { return errNoOwner }
 func (noOwner) Signed(context.Context, string, Signature) error { return ErrUnwanted }
 func (noOwner) Ended(context.Context, string) error             { return nil }
 
@@ -81,10 +78,13 @@ func (r *Request) completeFor() time.Duration {
 	return completeFor
 }
 
-// order tells the owner that the request of an order begins, and stores the job that drives it. It returns the
-// identity of the document, which no other request signs from then on.
+// order begins an order, and stores the job that drives its request. It returns the identity of the document, which no
+// other request signs from then on.
 func (s *Service) order(ctx context.Context, r *Request, o *Order) (found content, err error) {
-	if err := s.options.Owner.Begun(ctx, *o, r.ID); err != nil {
+	if s.options.Owner == (noOwner{}) {
+		return found, errNoOwner
+	}
+	if err := o.Begin(ctx, r.ID); err != nil {
 		return found, err
 	}
 	if err := s.enqueue(ctx, DriveKind, r, r.CreatedAt.Add(s.options.Interval)); err != nil {

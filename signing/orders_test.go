@@ -40,8 +40,8 @@ func (o *owner) note(ctx context.Context, kind string, facts any) error {
 	return errors.Join(err, o.log.Record(ctx, storage.Entry{Subject: property, Account: account, Kind: kind, At: time.Now(), Facts: encoded}))
 }
 
-// Begun implements [signing.Owner]: it accepts one order at a time.
-func (o *owner) Begun(ctx context.Context, order signing.Order, _ string) error {
+// accept begins an order, one at a time.
+func (o *owner) accept(ctx context.Context, order string) error {
 	if o.taken {
 		return errTaken
 	}
@@ -52,7 +52,7 @@ func (o *owner) Begun(ctx context.Context, order signing.Order, _ string) error 
 	if n := len(entries); n > 0 && entries[n-1].Kind != "ended" {
 		return errTaken
 	}
-	return o.note(ctx, "accepted", order.ID)
+	return o.note(ctx, "accepted", order)
 }
 
 // Signed implements [signing.Owner].
@@ -124,14 +124,14 @@ func (o *orders) beside(options signing.Options) *orders {
 	return &another
 }
 
-// order has somebody sign the document, at level LT.
+// order starts a request to sign the document, at level LT.
 func (o *orders) order(change ...func(*signing.Start)) (signing.Started, error) {
 	o.n++
 	id := strconv.Itoa(o.n)
 	in := signing.Start{
 		Account: account, Document: o.document, Name: "contract.pdf", Level: ades.LT,
 		Person: idp.Person{Method: idp.App, Kennitala: kennitala},
-		Order:  &signing.Order{ID: id},
+		Order:  &signing.Order{ID: id, Begin: func(ctx context.Context, _ string) error { return o.owner.accept(ctx, id) }},
 	}
 	for _, c := range change {
 		c(&in)

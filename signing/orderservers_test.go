@@ -101,7 +101,7 @@ func TestOrdersOnSeveralServers(t *testing.T) {
 	one, two := ordersOnPostgres(t, p)
 	for n := range 3 {
 		id := one.mustOrder()
-		if err := two.db.InTx(t.Context(), func(ctx context.Context) error { return two.owner.Begun(ctx, signing.Order{ID: "another"}, "") }); !errors.Is(err, errTaken) {
+		if err := two.db.InTx(t.Context(), func(ctx context.Context) error { return two.owner.accept(ctx, "another") }); !errors.Is(err, errTaken) {
 			t.Error(err)
 		}
 		var servers sync.WaitGroup

@@ -27,8 +27,8 @@
 // A document that several people sign belongs to an [Owner], such as package portal's, and each request to sign it is an
 // [Order]. The owner calls the service, and the service calls the owner back in the transactions of its own changes:
 //
-//  1. The owner calls [Service.Start] with the order. The transaction that stores the request calls [Owner.Begun], and
-//     stores a job of [DriveKind].
+//  1. The owner calls [Service.Start] with the order. The transaction that stores the request calls Order.Begin,
+//     and stores a job of [DriveKind].
 //  2. Start calls the identity provider, as for every request, and returns what the person has to be shown.
 //  3. The job drives the request to its end, so that it is not polled: it asks the provider until the person has
 //     answered. The owner may wait for that with [Service.Drive], and look with [Service.Progress].

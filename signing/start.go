@@ -69,7 +69,7 @@ func (r *Refusal) Error() string { return "signing: the identity provider refuse
 // signed fails later. It returns the error of [Options].CheckAccount when the account takes no requests. The
 // documents of a start that failed are deleted.
 //
-// The start of an order also returns the error of [Owner.Begun], and [ErrFinished] when the order is
+// The start of an order also returns the error of Order.Begin, and [ErrFinished] when the order is
 // cancelled meanwhile. Its document is never deleted.
 func (s *Service) Start(ctx context.Context, in Start) (Started, error) {
 	b := startInput{Start: in}
