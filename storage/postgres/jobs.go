@@ -11,7 +11,8 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// jobs is the storage.Jobs of a DB.
+// jobs is the storage.Jobs of a DB. Postgres computes the column ready of a job, which is when it can be claimed: the end
+// of its lease if it has one, and else its due time.
 type jobs struct{ db *DB }
 
 var _ storage.Jobs = jobs{}
@@ -19,37 +20,33 @@ var _ storage.Jobs = jobs{}
 // Jobs returns the queue of jobs.
 func (db *DB) Jobs() storage.Jobs { return jobs{db} }
 
-// parkedDue is the stored due time of a parked job. Indexes, and servers still on the previous version, treat a
-// parked job as due in the far future.
+// parkedDue is the stored due time of a parked job, so that the indexes need no other condition. Servers of a version
+// that parks no jobs do not claim it either.
 var parkedDue = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
 // Enqueue sends the jobs in one batch, together with other queued statements of the transaction.
-func (s jobs) Enqueue(ctx context.Context, list ...storage.Job) (err error) {
+func (s jobs) Enqueue(ctx context.Context, list ...storage.Job) error {
 	for _, j := range list {
 		if j.Parked {
 			j.Due = parkedDue
 		}
-		err = s.db.queueExec(ctx, `
+		err := s.db.queueExec(ctx, `
 			INSERT INTO jobs (kind, grp, unique_key, due, payload, failures, last_error, failed_at, parked, interruptions)
 			VALUES ($1, $2, nullif($3::text, ''), $4, coalesce($5::bytea, ''), $6, $7, $8, $9, $10)
 			ON CONFLICT (kind, unique_key) WHERE unique_key IS NOT NULL DO NOTHING`,
 			j.Kind, j.Group, j.Unique, j.Due, j.Payload, j.Failures, j.LastError, (*moment)(&j.FailedAt), j.Parked, j.Interruptions)
 		if err != nil {
-			break
+			return err
 		}
 	}
-	return s.announceOnCommit(ctx, err)
+	return s.announceOnCommit(ctx)
 }
 
 // Enqueued returns the channel to which announce sends.
 func (s jobs) Enqueued() <-chan struct{} { return s.db.enqueued }
 
-// announceOnCommit wakes the waiters of Enqueued after the commit, if err is nil. It returns err, or storage.ErrNoTx
-// if there is no transaction.
-func (s jobs) announceOnCommit(ctx context.Context, err error) error {
-	if err != nil {
-		return err
-	}
+// announceOnCommit calls announce after the commit. It returns storage.ErrNoTx if there is no transaction.
+func (s jobs) announceOnCommit(ctx context.Context) error {
 	t := s.db.txn(ctx)
 	if t == nil {
 		return storage.ErrNoTx
@@ -58,7 +55,7 @@ func (s jobs) announceOnCommit(ctx context.Context, err error) error {
 	return nil
 }
 
-// announce sends a value to the channel of Enqueued, unless it has one.
+// announce sends a value to the channel of Enqueued, unless one waits there already.
 func (db *DB) announce() {
 	select {
 	case db.enqueued <- struct{}{}:
@@ -66,7 +63,8 @@ func (db *DB) announce() {
 	}
 }
 
-// NextDue returns when the first job of each kind is ready. If that is a parked job, the kind has only parked ones.
+// NextDue returns when the first job of each kind is ready. If that one is parked, all jobs of the kind are, because
+// parked jobs come last.
 func (s jobs) NextDue(ctx context.Context, kinds ...string) (map[string]time.Time, error) {
 	var due map[string]time.Time
 	err := s.db.read(ctx, func(q querier) error {
@@ -89,17 +87,17 @@ func (s jobs) NextDue(ctx context.Context, kinds ...string) (map[string]time.Tim
 	return due, err
 }
 
-// claimLock locks the claims of a kind, so that a transaction sees what the one before has leased, and all
-// servers together keep perGroup. It also disables sequential scans: the statement claim is planned once for a
-// connection, perhaps when there are few jobs, and the plan must not scan the table when there are many.
+// claimLock lets one transaction at a time claim jobs of a kind, on all servers. Each sees the leases of the one before,
+// so that the servers together keep the limit of leases of a group. claimLock also disables sequential scans: Postgres
+// plans the statement claim once for a connection, perhaps while there are few jobs, and the plan must be good for many.
 const claimLock = `SELECT set_config('enable_seqscan', 'off', true), pg_advisory_xact_lock(hashtextextended('innsigli.jobs:' || $1, 0))`
 
 // claim leases jobs of kind $1 that are ready at $2: at most $3, and at most $4 of a group. The leases last until $5.
 //
-// It reads the first few jobs of each group, so that a long backlog of a group costs nothing. It takes jobs
-// of the groups with the fewest leases first, so that a group with many jobs does not delay others, and of
-// equal ones those that have waited longest. It skips jobs that another transaction has locked, because they
-// are being finished or retried.
+// It reads the first few jobs of each group, so that its time does not depend on how many jobs wait. It takes jobs of
+// the groups with the fewest leases first, so that a group with many jobs does not delay others, and among groups with
+// as many leases the job that has waited longest. It skips jobs that another transaction has locked, because that one is
+// finishing or retrying them.
 var claim = `
 WITH RECURSIVE
 -- The groups of the kind. Each step looks up the next one in the index; the last is NULL, and ends the recursion.
@@ -109,35 +107,36 @@ groups AS (
 	SELECT (SELECT j.grp FROM jobs j WHERE j.kind = $1 AND j.grp > g.grp ORDER BY j.grp LIMIT 1)
 	FROM groups g WHERE g.grp IS NOT NULL
 ),
--- The jobs to lease. turn is the number of leases that the group then has: first turns come before second ones.
+-- The jobs to lease. nth is how many leases the group has with this one: each group gets its first lease before any group
+-- gets its second.
 chosen AS (
-	SELECT first.seq
+	SELECT waiting.seq
 	FROM groups g
 	CROSS JOIN LATERAL (
 		SELECT count(*) AS n
-		FROM (SELECT FROM jobs j WHERE j.kind = $1 AND j.grp = g.grp AND j.leased_until > $2 LIMIT $4) leased
-	) running
+		FROM (SELECT FROM jobs j WHERE j.kind = $1 AND j.grp = g.grp AND j.leased_until > $2 LIMIT $4) lease
+	) held
 	CROSS JOIN LATERAL (
-		SELECT j.seq, j.ready, running.n + row_number() OVER (ORDER BY j.ready, j.seq) AS turn
+		SELECT j.seq, j.ready, held.n + row_number() OVER (ORDER BY j.ready, j.seq) AS nth
 		FROM (
 			SELECT seq, ready FROM jobs WHERE kind = $1 AND grp = g.grp AND ready <= $2
-			ORDER BY ready, seq LIMIT least($4 - running.n, $3)
+			ORDER BY ready, seq LIMIT least($4 - held.n, $3)
 		) j
-	) first
-	ORDER BY first.turn, first.ready, first.seq LIMIT $3
+	) waiting
+	ORDER BY waiting.nth, waiting.ready, waiting.seq LIMIT $3
 ),
--- Those of them that no other transaction has locked. A job that still has a token was interrupted.
+-- Those of the chosen that no other transaction has locked. A job that still has a token was interrupted.
 free AS (
 	SELECT j.seq, j.ready, j.token IS NOT NULL AS interrupted FROM jobs j WHERE j.seq = ANY (ARRAY (SELECT seq FROM chosen)) AND j.ready <= $2
 	FOR NO KEY UPDATE SKIP LOCKED
 ),
--- These with their new leases, which change ready: waiting_since is its value before.
-taken AS (
+-- The free jobs with their new leases. A lease changes ready, and waiting_since is its value before.
+leased AS (
 	UPDATE jobs j SET attempt = j.attempt + (NOT free.interrupted)::integer, token = gen_random_uuid(), leased_until = $5
 	FROM free WHERE j.seq = free.seq
 	RETURNING j.*, free.ready AS waiting_since, free.interrupted
 )
-SELECT ` + strings.Join(jobTable.columns, ", ") + `, token::text, interrupted FROM taken ORDER BY waiting_since, seq`
+SELECT ` + strings.Join(jobTable.columns, ", ") + `, token::text, interrupted FROM leased ORDER BY waiting_since, seq`
 
 // Claim leases jobs that are due, under the lock of their kind.
 func (s jobs) Claim(ctx context.Context, kind string, now time.Time, limit, perGroup int, lease time.Duration) (leases []storage.Lease, err error) {
@@ -160,8 +159,8 @@ func (s jobs) Claim(ctx context.Context, kind string, now time.Time, limit, perG
 	return leases, err
 }
 
-// Extend sets the end of leases, and reports for each whether it is held. It does not wait for jobs that another
-// transaction has locked, such as that of a slow handler: it reports their leases as held, and leaves them as they are.
+// Extend sets the end of leases, and reports for each whether it is held. If another transaction has locked a job, such
+// as that of a slow handler, Extend does not wait for it: it reports the lease as held, and does not change its end.
 func (s jobs) Extend(ctx context.Context, leases []storage.Lease, until time.Time) ([]bool, error) {
 	return s.withLeases(ctx, leases, `
 		WITH held AS (
@@ -191,8 +190,8 @@ func (s jobs) FinishAll(ctx context.Context, leases []storage.Lease) ([]bool, er
 		WHERE jobs.id = done.id AND jobs.token = done.token RETURNING done.place`)
 }
 
-// withLeases runs a statement on leases. The statement returns the positions of those that are held, as Extend
-// and FinishAll report them.
+// withLeases runs a statement on leases, which returns the positions of the leases that are held, from 1 on. It reports
+// for each lease whether it is held.
 func (s jobs) withLeases(ctx context.Context, leases []storage.Lease, sql string, args ...any) ([]bool, error) {
 	held := make([]bool, len(leases))
 	ids, tokens := make([]uuid.UUID, len(leases)), make([]uuid.UUID, len(leases))
@@ -233,14 +232,17 @@ func (s jobs) Fail(ctx context.Context, l storage.Lease, f storage.Failure) erro
 		interruptions = CASE WHEN $7 THEN interruptions + 1 ELSE 0 END`, due, f.Error, f.At, parked, f.Interrupted)
 }
 
-// giveBack ends a lease and sets columns of its job, which can be claimed again when it is due. The parameters of the
-// columns begin with $3.
+// giveBack ends a lease and sets columns of its job, which can be claimed again when it is due. In set, the args are $3
+// and the following.
 func (s jobs) giveBack(ctx context.Context, l storage.Lease, set string, args ...any) error {
 	err := s.withLease(ctx, l, `UPDATE jobs SET `+set+`, token = NULL, leased_until = NULL WHERE id = $1 AND token = $2`, args...)
-	return s.announceOnCommit(ctx, err)
+	if err != nil {
+		return err
+	}
+	return s.announceOnCommit(ctx)
 }
 
-// withLease runs a statement that changes the job of a lease; storage.ErrLeaseLost if the lease is not held.
+// withLease runs a statement that changes the job of a lease. It returns storage.ErrLeaseLost if the lease is not held.
 func (s jobs) withLease(ctx context.Context, l storage.Lease, sql string, args ...any) error {
 	return s.db.write(ctx, func(tx pgx.Tx) error {
 		changed, err := tx.Exec(ctx, sql, append([]any{asUUID(l.ID), asUUID(l.Token)}, args...)...)
@@ -260,13 +262,16 @@ func asUUID(text string) uuid.UUID {
 	return id
 }
 
-// ExpireLeases makes every current lease run out now, so that its job can be claimed again.
+// ExpireLeases ends every current lease, so that its job can be claimed again.
 func (s jobs) ExpireLeases(ctx context.Context, now time.Time) error {
 	err := s.db.write(ctx, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE jobs SET leased_until = $1 WHERE leased_until > $1`, now)
 		return err
 	})
-	return s.announceOnCommit(ctx, err)
+	if err != nil {
+		return err
+	}
+	return s.announceOnCommit(ctx)
 }
 
 // Drop deletes the jobs of a group, leased or not.

@@ -114,7 +114,10 @@ func (s jobs) RetryNow(ctx context.Context, id string, now time.Time) error {
 			return storage.ErrInWork
 		}
 	}
-	return s.announceOnCommit(ctx, err)
+	if err != nil {
+		return err
+	}
+	return s.announceOnCommit(ctx)
 }
 
 func (s jobs) Remove(ctx context.Context, id string) error {
