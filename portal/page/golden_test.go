@@ -82,13 +82,13 @@ func (s records) put(t *testing.T, encoded []byte) {
 func goldenSessions(now time.Time) map[string]session {
 	person := &portal.Person{Name: "Jóna Prófdóttir", Kennitala: "0101302989", At: now}
 	state := LoginState{SIM, "https://idp.example/authorize", "0042", 5 * time.Second, now.Add(time.Minute), []byte(`{"id":"1"}`)}
-	there := session{key: sessionKey(goldenCookie), expires: now.Add(idleTimeout), person: &personSession{
+	there := session{key: sessionKey(goldenCookie), expires: now.Add(idleTimeout), record: &personSession{
 		Person: person, EndsBy: now.Add(maxLifetime), Path: "/sign/process/signer", Method: SIM, Hint: "5550101", LoginSession: []byte("before"),
 	}}
-	logsIn := session{key: sessionKey(goldenForm), expires: now.Add(attemptLifetime), login: &loginSession{
+	logsIn := session{key: sessionKey(goldenForm), expires: now.Add(attemptLifetime), record: &loginSession{
 		EndsBy: now.Add(attemptLifetime), Seed: []byte("seed"), PersonSession: []byte("after"),
 	}}
-	logsIn.login.Attempt = &attempt{
+	logsIn.login().Attempt = &attempt{
 		Target: target{"token", "process", "signer"}, Method: SIM, Hint: "5550101", Begun: now, State: &state, Next: now.Add(leaseDuration), Lease: "lease",
 		Redirected: true, Trouble: true, Person: person, Ended: "ended.timeout",
 	}
@@ -139,10 +139,10 @@ func TestGoldenRecords(t *testing.T) {
 		if to, first, err := p.claim(t.Context(), nextTurnKey(&view), nil); to != "/sign/process/signer" || first || err != nil {
 			t.Errorf("turn: %q, %v, %v", to, first, err)
 		}
-		login := *sessions["login"].login
+		login := *sessions["login"].login()
 		login.Path = "/sign/process/signer" // stored when the login is completed
 		testenv.Filled(t, login)
-		testenv.Filled(t, *sessions["visit"].person)
+		testenv.Filled(t, *sessions["visit"].person())
 	})
 }
 

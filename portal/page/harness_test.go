@@ -344,7 +344,7 @@ func (f *fixture) browserOf(kennitala string) *browser {
 	}
 	b := f.withCookie(newToken())
 	person := personSession{Person: &portal.Person{Name: "A person", Kennitala: kennitala}, EndsBy: time.Now().Add(maxLifetime)}
-	s := session{key: sessionKey(b.cookie()), person: &person}
+	s := session{key: sessionKey(b.cookie()), record: &person}
 	f.must(f.db.InTx(f.t.Context(), func(ctx context.Context) error { return f.page.saveSession(ctx, s) }))
 	return b
 }
@@ -479,8 +479,8 @@ func (b *browser) logIn(page string, person portal.Person) answer {
 func (b *browser) letPoll() {
 	b.f.t.Helper()
 	_, err := b.f.page.updateSession(b.f.t.Context(), sessionKey(b.cookie()), func(s *session) error {
-		if s.login != nil && s.login.Attempt.Lease == "" {
-			s.login.Attempt.Next = time.Time{}
+		if s.login() != nil && s.login().Attempt.Lease == "" {
+			s.login().Attempt.Next = time.Time{}
 		}
 		return nil
 	})

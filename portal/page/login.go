@@ -210,10 +210,10 @@ func (p *Page) storeResult(ctx context.Context, key []byte, lease string, apply 
 	defer cancel()
 	for pause := 50 * time.Millisecond; ; pause *= 2 {
 		v, err := p.updateSession(ctx, key, func(v *session) error {
-			if v.login == nil || v.login.Attempt.Lease != lease {
+			if v.login() == nil || v.login().Attempt.Lease != lease {
 				return errLeaseLost
 			}
-			apply(v.login)
+			apply(v.login())
 			return nil
 		})
 		if !storage.IsTemporary(err) {

@@ -15,16 +15,16 @@ import (
 // provider, and leads on when the person is known.
 func (p *Page) loginProgress(w http.ResponseWriter, r *http.Request) error {
 	v, err := p.session(r)
-	if err == nil && v.login != nil && v.login.Attempt.Method != Browser {
+	if err == nil && v.login() != nil && v.login().Attempt.Method != Browser {
 		v, err = p.poll(r.Context(), v)
 	}
 	if err != nil {
 		return err
 	}
-	if v.login == nil { // another tab was faster
-		return p.leadTo(w, r, v.person.Path)
+	if v.login() == nil { // another tab was faster
+		return p.leadTo(w, r, v.person().Path)
 	}
-	a, now := v.login.Attempt, p.now(r.Context())
+	a, now := v.login().Attempt, p.now(r.Context())
 	if a.abandoned(now) {
 		a.Ended = "ended.outage"
 	}
@@ -68,22 +68,22 @@ func (p *Page) poll(ctx context.Context, v session) (session, error) {
 	due := func(l *loginSession, now time.Time) bool {
 		return l != nil && l.Attempt.State != nil && l.Attempt.pending() && !now.Before(l.Attempt.Next)
 	}
-	if !due(v.login, p.now(ctx)) {
+	if !due(v.login(), p.now(ctx)) {
 		return v, nil
 	}
 	ctx, cancel := providerContext(ctx)
 	defer cancel()
 	var lease string
 	v, err := p.updateSession(ctx, v.key, func(v *session) error {
-		if lease = ""; due(v.login, p.now(ctx)) {
-			lease = v.login.Attempt.acquire(p.now(ctx))
+		if lease = ""; due(v.login(), p.now(ctx)) {
+			lease = v.login().Attempt.acquire(p.now(ctx))
 		}
 		return nil
 	})
 	if err != nil || lease == "" {
 		return v, err
 	}
-	state, person, callErr := p.config.Login.Poll(ctx, *v.login.Attempt.State)
+	state, person, callErr := p.config.Login.Poll(ctx, *v.login().Attempt.State)
 	p.reportOutage(ctx, callErr)
 	settled, err := p.storeResult(context.WithoutCancel(ctx), v.key, lease, func(l *loginSession) { l.recordResult(state, person, callErr, p.now(ctx)) })
 	if errors.Is(err, errLeaseLost) {
@@ -126,11 +126,11 @@ type redirectView struct{ To string }
 // browser comes back without an answer. It is a page, and not a redirect, since the Content-Security-Policy
 // restricts where the answer to a form may lead (form-action).
 func (p *Page) redirectToProvider(w http.ResponseWriter, r *http.Request, v session) error {
-	a := v.login.Attempt
+	a := v.login().Attempt
 	if !a.Redirected {
 		_, err := p.updateSession(r.Context(), v.key, func(v *session) error {
-			if v.login != nil {
-				v.login.Attempt.Redirected = true
+			if v.login() != nil {
+				v.login().Attempt.Redirected = true
 			}
 			return nil
 		})
@@ -164,14 +164,14 @@ func (p *Page) cancelLogin(w http.ResponseWriter, r *http.Request) error {
 		return seeOther(w, r, goodbyePath)
 	case err != nil:
 		return err
-	case v.login == nil: // the login has completed meanwhile
-		return seeOther(w, r, v.person.Path)
+	case v.login() == nil: // the login has completed meanwhile
+		return seeOther(w, r, v.person().Path)
 	}
 	if err := p.deleteSession(r.Context(), v); err != nil {
 		return err
 	}
 	setCookie(w, "")
-	return seeOther(w, r, v.login.Attempt.Target.path())
+	return seeOther(w, r, v.login().Attempt.Target.path())
 }
 
 // loginCallback handles the redirect back from the provider. It completes the browser's pending login once; any
@@ -186,10 +186,10 @@ func (p *Page) loginCallback(w http.ResponseWriter, r *http.Request) error {
 	var lease string
 	v, err = p.updateSession(ctx, v.key, func(v *session) error {
 		lease = ""
-		if v.login == nil {
+		if v.login() == nil {
 			return nil
 		}
-		if a, now := v.login.Attempt, p.now(ctx); a.mayAnswer(r.URL.Query()) && a.pending() && !a.leased(now) {
+		if a, now := v.login().Attempt, p.now(ctx); a.mayAnswer(r.URL.Query()) && a.pending() && !a.leased(now) {
 			lease = a.acquire(now)
 		}
 		return nil
@@ -200,7 +200,7 @@ func (p *Page) loginCallback(w http.ResponseWriter, r *http.Request) error {
 	if lease == "" {
 		return seeOther(w, r, loginPath)
 	}
-	person, callErr := p.config.Login.Finish(ctx, *v.login.Attempt.State, r.URL.Query())
+	person, callErr := p.config.Login.Finish(ctx, *v.login().Attempt.State, r.URL.Query())
 	p.reportOutage(ctx, callErr)
 	_, err = p.storeResult(context.WithoutCancel(ctx), v.key, lease, func(l *loginSession) { l.recordCallback(person, callErr, p.now(ctx)) })
 	if err != nil && !errors.Is(err, errLeaseLost) {
@@ -239,7 +239,7 @@ func (l *loginSession) recordCallback(person portal.Person, err error, now time.
 // cookie from before the login is worthless. Within replayWindow it repeats the answer with the same cookie,
 // for a browser that lost the answer or asked in two tabs.
 func (p *Page) completeLogin(w http.ResponseWriter, r *http.Request, v session) (err error) {
-	login := v.login
+	login := v.login()
 	path, cookie := login.Path, deriveCookie(login.Seed, cookieOf(r))
 	if login.PersonSession == nil {
 		path, err = p.createPersonSession(r.Context(), v, sessionKey(cookie))
@@ -258,21 +258,21 @@ func (p *Page) completeLogin(w http.ResponseWriter, r *http.Request, v session) 
 // createPersonSession opens the target as the person of a login session, stores the person session under a key, and
 // returns the path of the page that the login leads to.
 func (p *Page) createPersonSession(ctx context.Context, v session, key []byte) (path string, err error) {
-	a := v.login.Attempt
+	a := v.login().Attempt
 	path, err = p.openTarget(ctx, a.Target, *a.Person)
 	if err != nil {
 		return "", err
 	}
 	now := p.now(ctx)
-	created := session{key: key, person: &personSession{
+	created := session{key: key, record: &personSession{
 		Person: a.Person, EndsBy: now.Add(maxLifetime), Path: path, Method: a.Method, Hint: a.Hint, LoginSession: v.key,
 	}}
 	err = storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
-		v, err := p.loadSession(ctx, created.person.LoginSession)
+		v, err := p.loadSession(ctx, v.key)
 		if err != nil {
 			return err
 		}
-		login := v.login
+		login := v.login()
 		if login.PersonSession != nil { // another tab was faster
 			path = login.Path
 			return nil

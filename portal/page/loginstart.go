@@ -106,7 +106,7 @@ func (p *Page) recordAttempt(r *http.Request, a attempt, form string, counters [
 		if err != nil {
 			return err
 		}
-		if l := submitted.login; l != nil && l.Attempt.sameForm(&a) && l.Attempt.pending() && !l.Attempt.abandoned(p.now(ctx)) {
+		if l := submitted.login(); l != nil && l.Attempt.sameForm(&a) && l.Attempt.pending() && !l.Attempt.abandoned(p.now(ctx)) {
 			cookie = submittedCookie
 			return nil
 		}
@@ -121,7 +121,7 @@ func (p *Page) recordAttempt(r *http.Request, a attempt, form string, counters [
 		}
 		lease = a.acquire(p.now(ctx))
 		login := loginSession{EndsBy: p.now(ctx).Add(attemptLifetime), Attempt: &a, Seed: newSeed()}
-		return p.saveSession(ctx, session{key: sessionKey(cookie), login: &login})
+		return p.saveSession(ctx, session{key: sessionKey(cookie), record: &login})
 	})
 	return cookie, lease, err
 }

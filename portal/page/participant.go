@@ -129,7 +129,7 @@ func (p *Page) showDocument(w http.ResponseWriter, r *http.Request, view *portal
 		if err != nil && !errors.Is(err, errNoSession) {
 			return err
 		}
-		v.Sign = newSignForm(p.config.Methods, view, v.Document.Revision, session.person)
+		v.Sign = newSignForm(p.config.Methods, view, v.Document.Revision, session.person())
 	}
 	return p.renderStreaming(w, r, htmlPage{status: status, file: "participant.html", title: v.Title, person: &person, data: v}, v.Document)
 }

@@ -27,17 +27,24 @@ const (
 // errNoSession reports that the browser has no session: no person has logged in with it.
 var errNoSession = errors.New("no person has logged in")
 
-// session is what the server stores about a browser. There are two kinds. A login session exists while the person logs
-// in. When the person is known, a person session is made, with another cookie. Each has the key of the other.
+// session is what the server stores about a browser. A login session lasts while the person logs in. When the person is
+// known, the browser gets a person session, with another cookie.
 type session struct {
 	key     []byte
 	expires time.Time
-	login   *loginSession  // nil: it is a person session
-	person  *personSession // nil: it is a login session
+	record  sessionRecord // nil: there is no session
 }
 
-// loginSession is the stored record of a login session. The names in the stored JSON of both kinds cannot change:
-// until is EndsBy, to is Path, login is Attempt, after is PersonSession, way is Method, and before is LoginSession.
+// sessionRecord is the record of a session: a *loginSession or a *personSession. Its names in the stored JSON cannot
+// change.
+type sessionRecord interface {
+	// expiry returns when a session that is used now expires.
+	expiry(now time.Time) time.Time
+	// counterpart returns the key of the session of the other kind that belongs to this one, or nil.
+	counterpart() []byte
+}
+
+// loginSession is the record of a browser whose person logs in.
 type loginSession struct {
 	EndsBy        time.Time `json:"until"`
 	Path          string    `json:"to,omitempty"` // page that the login led to; empty: it is not completed
@@ -46,7 +53,11 @@ type loginSession struct {
 	PersonSession []byte    `json:"after,omitempty"` // key; nil: there is none yet
 }
 
-// personSession is the stored record of a person session.
+func (s *loginSession) expiry(time.Time) time.Time { return s.EndsBy }
+
+func (s *loginSession) counterpart() []byte { return s.PersonSession }
+
+// personSession is the record of a browser whose person has logged in.
 type personSession struct {
 	Person       *portal.Person `json:"person,omitempty"`
 	EndsBy       time.Time      `json:"until"`            // end of the session, however much it is used
@@ -54,6 +65,27 @@ type personSession struct {
 	Method       LoginMethod    `json:"way,omitempty"`    // with which the person has logged in
 	Hint         string         `json:"hint,omitempty"`   // kennitala or phone number that the person has entered
 	LoginSession []byte         `json:"before,omitempty"` // key
+}
+
+func (s *personSession) expiry(now time.Time) time.Time {
+	if end := now.Add(idleTimeout); end.Before(s.EndsBy) {
+		return end
+	}
+	return s.EndsBy
+}
+
+func (s *personSession) counterpart() []byte { return s.LoginSession }
+
+// login returns the record of a login session, or nil.
+func (v session) login() *loginSession {
+	l, _ := v.record.(*loginSession)
+	return l
+}
+
+// person returns the record of a person session, or nil.
+func (v session) person() *personSession {
+	p, _ := v.record.(*personSession)
+	return p
 }
 
 // session returns the session of a request's browser, or errNoSession if it has none.
@@ -73,43 +105,35 @@ func (p *Page) loadSession(ctx context.Context, key []byte) (session, error) {
 	if err != nil {
 		return session{}, fmt.Errorf("page: reading a session: %w", err)
 	}
-	v := session{key: key, expires: record.Expires, login: new(loginSession)}
-	err = json.Unmarshal(record.Value, v.login)
-	if err == nil && v.login.Attempt == nil { // it is a person session
-		v.login, v.person = nil, new(personSession)
-		err = json.Unmarshal(record.Value, v.person)
-	}
+	decoded, err := decodeSession(record.Value)
 	if err != nil {
 		return session{}, errors.New("page: a session cannot be decoded")
 	}
-	return v, nil
+	return session{key, record.Expires, decoded}, nil
+}
+
+// decodeSession decodes a stored record. That of a login session has an attempt.
+func decodeSession(value []byte) (sessionRecord, error) {
+	login, person := new(loginSession), new(personSession)
+	if err := json.Unmarshal(value, login); err != nil {
+		return nil, err
+	}
+	if login.Attempt != nil {
+		return login, nil
+	}
+	return person, json.Unmarshal(value, person)
 }
 
 // saveSession stores a session, in ctx's transaction.
 func (p *Page) saveSession(ctx context.Context, v session) error {
-	var record any = v.person
-	if v.login != nil {
-		record = v.login
-	}
-	value, err := json.Marshal(record)
+	value, err := json.Marshal(v.record)
 	if err == nil {
-		err = p.config.Store.PutRecord(ctx, Record{Key: v.key, Value: value, Expires: v.expiry(p.now(ctx))})
+		err = p.config.Store.PutRecord(ctx, Record{Key: v.key, Value: value, Expires: v.record.expiry(p.now(ctx))})
 	}
 	if err != nil {
 		return fmt.Errorf("page: storing a session: %w", err)
 	}
 	return nil
-}
-
-// expiry returns when a session that is used now expires.
-func (v *session) expiry(now time.Time) time.Time {
-	if v.login != nil {
-		return v.login.EndsBy
-	}
-	if end := now.Add(idleTimeout); end.Before(v.person.EndsBy) {
-		return end
-	}
-	return v.person.EndsBy
 }
 
 // updateSession stores the session as f changes it, and returns it. It returns errNoSession if the session has ended.
@@ -128,18 +152,14 @@ func (p *Page) updateSession(ctx context.Context, key []byte, f func(*session) e
 	return changed, err
 }
 
-// deleteSession deletes a session and the one of the other kind that belongs to it, so that both cookies are invalid.
-// It runs in ctx's transaction, if there is one. An empty session is no error.
+// deleteSession deletes a session and its counterpart, so that both cookies are invalid. It runs in ctx's transaction,
+// if there is one. It does nothing if v is empty.
 func (p *Page) deleteSession(ctx context.Context, v session) error {
-	keys := [][]byte{v.key}
-	if v.login != nil {
-		keys = append(keys, v.login.PersonSession)
-	}
-	if v.person != nil {
-		keys = append(keys, v.person.LoginSession)
+	if v.record == nil {
+		return nil
 	}
 	return storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
-		for _, key := range keys {
+		for _, key := range [][]byte{v.key, v.record.counterpart()} {
 			if key == nil {
 				continue
 			}
@@ -156,19 +176,22 @@ func (p *Page) deleteSession(ctx context.Context, v session) error {
 func (p *Page) loggedInPerson(r *http.Request) (*portal.Person, error) {
 	ctx := r.Context()
 	v, err := p.session(r)
-	if err == nil && v.person == nil { // a login is under way
-		return nil, nil
-	}
-	if err == nil && v.expires.Sub(p.now(ctx)) < idleTimeout-renewAfter && v.expires.Before(v.person.EndsBy) {
-		err = p.renewSession(ctx, v.key)
-	}
-	if errors.Is(err, errNoSession) {
+	if errors.Is(err, errNoSession) || err == nil && v.person() == nil {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return v.person.Person, nil
+	if left := v.expires.Sub(p.now(ctx)); left < idleTimeout-renewAfter && v.expires.Before(v.person().EndsBy) {
+		err = p.renewSession(ctx, v.key)
+	}
+	if errors.Is(err, errNoSession) { // it has ended meanwhile
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v.person().Person, nil
 }
 
 // renewSession stores a session with a later expiry. If the store is full, the session keeps its expiry.
