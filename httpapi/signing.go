@@ -51,43 +51,34 @@ func (a *api) startSigning(w http.ResponseWriter, r *http.Request, caller accoun
 	}
 	started, err := a.Signing.Start(r.Context(), in)
 	var refusal *signing.Refusal
-	if errors.As(err, &refusal) {
+	switch {
+	case errors.As(err, &refusal):
 		return writeJSON(w, http.StatusBadRequest, failureBody(refusal.Failure, ""))
-	}
-	if errors.Is(err, stamp.ErrOutside) || errors.Is(err, pades.ErrRect) {
+	case errors.Is(err, stamp.ErrOutside), errors.Is(err, pades.ErrRect):
 		return outsidePage(in.Stamp)
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	return writeJSON(w, http.StatusOK, struct {
 		PollingID string  `json:"pollingId"`
-		ExpiresIn int     `json:"expiresIn"`
-		Interval  int     `json:"interval"`
+		ExpiresIn int     `json:"expiresIn"` // seconds
+		Interval  int     `json:"interval"`  // seconds
 		Code      *string `json:"verificationCode"`
 	}{started.ID, int(started.ExpiresIn.Seconds()), int(started.Interval.Seconds()), nullable(started.Code)})
 }
 
-// startFields reads the fields of spec 3.2.
-func (a *api) startFields(ctx context.Context, body *jsonbody.Object) signing.Start {
-	var in signing.Start
-	body.Content(jsonbody.Required) // records a fault if there is no document; the upload has it
+// startFields reads the fields of spec 3.2. The upload has the document.
+func (a *api) startFields(ctx context.Context, body *jsonbody.Object) (in signing.Start) {
+	body.Content(jsonbody.Required)
 	in.Name = body.String("file.name", jsonbody.Required, jsonbody.MaxLen(maxFileName))
-	kind := body.String("file.type", jsonbody.Required, jsonbody.OneOf(formatNames...))
-	in.Format = formats[kind]
-	method := body.String("signer.signingMethod", jsonbody.Required, jsonbody.OneOf(methodNames...))
-	in.Person.Method = idp.Method(method)
-	in.Person.Kennitala = idp.NormalizeKennitala(body.String("signer.kennitala", jsonbody.Required, jsonbody.Must(validKennitala, "Must be 1 to 10 characters, hyphens aside.")))
-	if in.Person.Method == idp.SIM {
-		in.Person.Phone = body.String("signer.phone", jsonbody.Required, jsonbody.MaxLen(maxPhone))
-	} else { // with the app, the value is ignored (spec 3.2), but not a wrong type (spec 1.1)
-		body.CheckStrings("signer.phone")
-	}
+	fileType := body.String("file.type", jsonbody.Required, jsonbody.OneOf(formatNames...))
+	in.Format = formats[fileType]
+	in.Person = readSigner(body)
 	in.Country = body.String("signer.country", jsonbody.MaxLen(maxSignerText))
 	in.City = body.String("signer.city", jsonbody.MaxLen(maxSignerText))
 	in.Reason = body.String("signer.reason", jsonbody.MaxLen(maxSignerText))
-	in.Stamp = a.signatureImage(ctx, body, kind)
-	in.Level, in.Packing = advancedSettings(body, kind)
+	in.Stamp = a.signatureImage(ctx, body, fileType)
+	in.Level, in.Packing = advancedSettings(body, fileType)
 	if signal := body.Object("busySignal"); signal != nil {
 		in.BusySignal = &signing.BusySignalUse{
 			ID:     signal.UUID("id", jsonbody.Required),
@@ -97,63 +88,76 @@ func (a *api) startFields(ctx context.Context, body *jsonbody.Object) signing.St
 	return in
 }
 
+// readSigner reads who is to sign, and with which method.
+func readSigner(body *jsonbody.Object) (p idp.Person) {
+	p.Method = idp.Method(body.String("signer.signingMethod", jsonbody.Required, jsonbody.OneOf(methodNames...)))
+	p.Kennitala = idp.NormalizeKennitala(body.String("signer.kennitala", jsonbody.Required, jsonbody.Must(validKennitala, "Must be 1 to 10 characters, hyphens aside.")))
+	if p.Method == idp.SIM {
+		p.Phone = body.String("signer.phone", jsonbody.Required, jsonbody.MaxLen(maxPhone))
+	} else { // with the app, the value is ignored (spec 3.2), but not a wrong type (spec 1.1)
+		body.CheckStrings("signer.phone")
+	}
+	return p
+}
+
 func validKennitala(s string) bool {
 	n := len([]rune(idp.NormalizeKennitala(s)))
 	return n >= 1 && n <= maxKennitala
 }
 
-// levels are the signature levels of spec 3.4, with the default.
-var levels = map[string]ades.Level{"B": ades.B, "T": ades.T, "Lt": ades.LT, "Lta": ades.LTA, "": ades.LT}
-
 // formats are the file types of spec 3.2.
 var formats = map[string]signing.Format{"Pdf": signing.PDF, "Xml": signing.XML}
 
-// packagings are the signature packagings of spec 3.4, with the default.
+// levels are the signature levels of spec 3.4. The default is Lt.
+var levels = map[string]ades.Level{"B": ades.B, "T": ades.T, "Lt": ades.LT, "Lta": ades.LTA, "": ades.LT}
+
+// packagings are the signature packagings of spec 3.4. The default is Enveloped.
 var packagings = map[string]signing.Packing{
 	"Enveloped": xades.Enveloped, "Enveloping": xades.Enveloping, "InternallyDetached": xades.InternallyDetached, "": xades.Enveloped,
 }
 
 // advancedSettings reads advancedSignatureSettings for a document of a file type.
-func advancedSettings(body *jsonbody.Object, document string) (ades.Level, signing.Packing) {
-	level := body.String("advancedSignatureSettings.signatureLevel", jsonbody.OneOf(levelNames...))
-	packing := body.String("advancedSignatureSettings.signaturePacking", jsonbody.OneOf(packagingNames...))
-	if document == "Pdf" && packagings[packing] != xades.Enveloped {
+func advancedSettings(body *jsonbody.Object, fileType string) (ades.Level, signing.Packing) {
+	level := levels[body.String("advancedSignatureSettings.signatureLevel", jsonbody.OneOf(levelNames...))]
+	packaging := packagings[body.String("advancedSignatureSettings.signaturePacking", jsonbody.OneOf(packagingNames...))]
+	if fileType == "Pdf" && packaging != xades.Enveloped {
 		body.Fault("advancedSignatureSettings.signaturePacking", "Must be Enveloped for a PDF.")
 	}
-	return levels[level], packagings[packing]
+	return level, packaging
 }
 
 // pollSigning is GET /api/v1/signing/{pollingId} (spec 3.7).
 func (a *api) pollSigning(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
-	written := false
-	err := a.Signing.Poll(r.Context(), caller.AccountID, idInPath(r, "pollingId"), func(answer signing.Answer) error {
-		if r.Context().Err() != nil {
-			return errClientGone // returning an error keeps the result for a later poll
-		}
-		if answer.Document == nil {
-			written = true
-			return flush(w, writeJSON(w, http.StatusBadRequest, failureBody(answer.Failure, answer.Code)))
-		}
-		release, err := acquire(r.Context(), w, a.answers, caller.AccountID, answer.Document.Size())
-		if err != nil {
-			return err
-		}
-		defer release()
-		written = true
-		return writeDocument(r.Context(), w, `{"signedFileB64":"`, answer.Document, answer.Free)
+	begun := false
+	err := a.Signing.Poll(r.Context(), caller.AccountID, idInPath(r, "pollingId"), func(answer signing.Answer) (err error) {
+		begun, err = a.writeAnswer(w, r, caller, answer)
+		return err
 	})
-	switch {
-	case err == nil:
-		return nil
-	case written: // the client has to notice that the answer is incomplete
-		a.abort(r.Context(), err)
-	case errors.Is(err, errClientGone): // nothing was written, and there is no client to answer
+	if err != nil && (begun || errors.Is(err, errClientGone)) {
 		a.abort(r.Context(), err)
 	}
-	return err // nothing was written: the error becomes the answer
+	return err
 }
 
-// failure is the body of a refused start and of every 400 of a poll. It always has all members (spec 3.7).
+// writeAnswer writes the answer to a poll. After an error, a later poll gives the same result again. begun reports
+// whether the client may have received a part of the answer.
+func (a *api) writeAnswer(w http.ResponseWriter, r *http.Request, caller account.Caller, answer signing.Answer) (begun bool, err error) {
+	if r.Context().Err() != nil {
+		return false, errClientGone
+	}
+	if answer.Document == nil {
+		return true, flush(w, writeJSON(w, http.StatusBadRequest, failureBody(answer.Failure, answer.Code)))
+	}
+	release, err := acquire(r.Context(), w, a.answers, caller.AccountID, answer.Document.Size())
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	return true, writeDocument(r.Context(), w, `{"signedFileB64":"`, answer.Document, answer.Free)
+}
+
+// failure is the body of a refused start, and of every answer to a poll but the document. It always has all members
+// (spec 3.7).
 type failure struct {
 	Code             *string `json:"errorCode"`
 	Error            *string `json:"error"`
