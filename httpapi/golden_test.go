@@ -307,7 +307,7 @@ const (
 // subjects are the subjects of the errors of a package, by the prefix of their texts. The golden file has the
 // subjects, so that a package can be renamed.
 var subjects = map[string]string{
-	"ades": "document", "busysignal": "busy signal", "http": "body", "httpapi": "body", "jsonbody": "JSON", "pades": "PDF", "portal": "process", "process": "process", "sandbox": "test user",
+	"ades": "document", "busysignal": "busy signal", "http": "body", "httpapi": "body", "jsonbody": "JSON", "pades": "PDF", "portal": "process", "process": "process", "sandbox": "sandbox user",
 	"signing": "request", "stamp": "stamp", "storage": "store", "test": "test", "webhook": "webhook",
 }
 

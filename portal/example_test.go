@@ -18,7 +18,7 @@ import (
 	"github.com/innsigli/innsigli/storage/bolt"
 )
 
-// A process from its creation to the signature of a test user.
+// A process from its creation to the signature of a sandbox user.
 func Example() {
 	folder, err := os.MkdirTemp("", "innsigli")
 	if err != nil {

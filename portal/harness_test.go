@@ -320,7 +320,7 @@ func (s *service) newAccount(paymentMethod bool) string {
 	return a.ID
 }
 
-// testUser creates a test user.
+// testUser creates a sandbox user.
 func (s *service) testUser(name, kennitala string, change ...func(*sandbox.Profile)) sandbox.User {
 	s.t.Helper()
 	phone := kennitala[:6]
@@ -333,19 +333,19 @@ func (s *service) testUser(name, kennitala string, change ...func(*sandbox.Profi
 	return u
 }
 
-// takesAMinute lets a test user answer after a minute.
+// takesAMinute lets a sandbox user answer after a minute.
 func takesAMinute(p *sandbox.Profile) {
 	minute := time.Minute
 	p.Delay = &minute
 }
 
-// refuses lets a test user cancel.
+// refuses lets a sandbox user cancel.
 func refuses(p *sandbox.Profile) {
 	action := sandbox.Cancel
 	p.Action = &action
 }
 
-// change changes a test user.
+// change changes a sandbox user.
 func (s *service) change(u sandbox.User, change func(*sandbox.Profile)) {
 	s.t.Helper()
 	var p sandbox.Profile
@@ -478,7 +478,7 @@ func token(v portal.ProcessView, i int) string {
 	return strings.TrimPrefix(v.Participants[i].Path, "/sign/")
 }
 
-// login logs a test user in as a participant.
+// login logs a sandbox user in as a participant.
 func (s *service) login(v portal.ProcessView, i int, u sandbox.User) {
 	s.t.Helper()
 	process, participant, err := s.Login(s.t.Context(), token(v, i), portal.Person{Name: u.FullName, Kennitala: u.Kennitala})

@@ -35,7 +35,7 @@ func hashToken(token string) []byte {
 // is recorded. Login sets the person's At. It returns the process and the participant that the link belongs to.
 //
 // Errors: [ErrNotFound] if there is no such link, if it has expired or if a new link has replaced it; [ErrOtherPerson]
-// if the participant is another person; [ErrTurn] while a test user signs as the participant. An error does not use up
+// if the participant is another person; [ErrTurn] while a sandbox user signs as the participant. An error does not use up
 // the link.
 func (s *Service) Login(ctx context.Context, token string, who Person) (processID, participant string, err error) {
 	hash := hashToken(token)

@@ -55,10 +55,10 @@ type Mail interface {
 	Withdraw(ctx context.Context, process string) error
 }
 
-// TestUsers finds the test users of a sandbox.
+// TestUsers finds sandbox users.
 type TestUsers interface {
-	// TestUser returns a test user of an account, and ready reports whether the user signs at once when asked.
-	// [ErrNotFound] if the account has no such test user.
+	// TestUser returns a sandbox user of an account, and ready reports whether the user signs at once when asked.
+	// [ErrNotFound] if the account has no such sandbox user.
 	TestUser(ctx context.Context, account, id string) (p idp.Person, ready bool, err error)
 }
 

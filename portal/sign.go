@@ -168,10 +168,10 @@ func (s *Owner) Ended(ctx context.Context, orderID string) error {
 	})
 }
 
-// SignAs lets a test user sign as a participant without a login, and returns when the signature is in the document
+// SignAs lets a sandbox user sign as a participant without a login, and returns when the signature is in the document
 // (spec 6.4). If ctx ends first, the signature is made nevertheless.
 //
-// Errors, in the order in which they are checked: [ErrNotFound], also if there is no such test user; [ErrViewer],
+// Errors, in the order in which they are checked: [ErrNotFound], also if there is no such sandbox user; [ErrViewer],
 // [ErrAnswered], [ErrOtherPerson], [ErrCannotSign], [ErrNotWaiting], [ErrTurn].
 func (s *Service) SignAs(ctx context.Context, account, processID, participantID, testUser string) error {
 	if s.options.TestUsers == nil {
@@ -190,7 +190,7 @@ func (s *Service) SignAs(ctx context.Context, account, processID, participantID,
 	}
 	started, err := s.startSigning(ctx, processID, participantID, event, func(*Participant) idp.Person { return who })
 	var refusal *signing.Refusal
-	if errors.As(err, &refusal) { // the test user was changed meanwhile
+	if errors.As(err, &refusal) { // the sandbox user was changed meanwhile
 		return fmt.Errorf("%w: %w", ErrCannotSign, err)
 	}
 	if err != nil {
@@ -207,7 +207,7 @@ func (s *Service) SignAs(ctx context.Context, account, processID, participantID,
 	return s.testUserError(ctx, processID, participantID, who.Kennitala, progress.Failure)
 }
 
-// testUserError returns the error of a request that has ended with a failure or was deleted; nil if the test user has
+// testUserError returns the error of a request that has ended with a failure or was deleted; nil if the sandbox user has
 // signed.
 func (s *Service) testUserError(ctx context.Context, processID, participantID, kennitala string, failure *idp.Failure) error {
 	p, err := s.process(ctx, processID)
@@ -219,10 +219,10 @@ func (s *Service) testUserError(ctx context.Context, processID, participantID, k
 		return nil // the request was deleted after the signature was made
 	}
 	if failure == nil {
-		return errors.New("portal: the request of a test user has ended without a signature")
+		return errors.New("portal: the request of a sandbox user has ended without a signature")
 	}
 	if failure.Code == idp.InternalError {
-		return fmt.Errorf("portal: signing as a test user failed: %s: %s", failure.Code, failure.Description)
+		return fmt.Errorf("portal: signing as a sandbox user failed: %s: %s", failure.Code, failure.Description)
 	}
 	return fmt.Errorf("%w: %s", ErrCannotSign, failure.Code)
 }

@@ -48,7 +48,7 @@ func TestTurnWithoutSignature(t *testing.T) {
 	v := s.create(2)
 	before := s.read(v.ID)
 	s.login(v, 0, s.anna)
-	s.login(v, 1, sandbox.User{FullName: "No test user", Kennitala: "0303302239"})
+	s.login(v, 1, sandbox.User{FullName: "No sandbox user", Kennitala: "0303302239"})
 	_, err := s.sign(v, 1)
 	var refusal *signing.Refusal
 	if !errors.As(err, &refusal) || refusal.Code != idp.UserNotFound {
@@ -70,7 +70,7 @@ func TestTurnWithoutSignature(t *testing.T) {
 }
 
 // TestOvertaken checks calls between whose check and whose turn another signature is made: a participant has not read
-// that revision, a test user signs it, and no two turns have the same number.
+// that revision, a sandbox user signs it, and no two turns have the same number.
 func TestOvertaken(t *testing.T) {
 	s := newService(t)
 	overtake := func(v portal.ProcessView, i int, want error) {
@@ -204,7 +204,7 @@ func TestRefusedTestUsers(t *testing.T) {
 	})
 }
 
-// TestNoTestUsers checks that production has no test users.
+// TestNoTestUsers checks that production has no sandbox users.
 func TestNoTestUsers(t *testing.T) {
 	s := newService(t, func(o *portal.Options) { o.TestUsers = nil })
 	v := s.create(1)
@@ -213,7 +213,7 @@ func TestNoTestUsers(t *testing.T) {
 	s.is(v.ID, portal.Waiting)
 }
 
-// TestTestUserChanged checks a test user who is changed between the check and the request. If the user has become slow,
+// TestTestUserChanged checks a sandbox user who is changed between the check and the request. If the user has become slow,
 // the signature is made although the caller has gone.
 func TestTestUserChanged(t *testing.T) {
 	bubble(t, func(t *testing.T, s *service) {
@@ -258,9 +258,9 @@ func (e ending) Drive(ctx context.Context, request string) (signing.Progress, er
 func TestTestUserErrors(t *testing.T) {
 	s := newService(t)
 	for want, failure := range map[string]*idp.Failure{
-		"portal: the request of a test user has ended without a signature":     nil,
-		"portal: signing as a test user failed: InternalError: no such device": {Code: idp.InternalError, Description: "no such device"},
-		"process: test user cannot sign now: UserCancelled":                    {Code: idp.UserCancelled},
+		"portal: the request of a sandbox user has ended without a signature":     nil,
+		"portal: signing as a sandbox user failed: InternalError: no such device": {Code: idp.InternalError, Description: "no such device"},
+		"process: sandbox user cannot sign now: UserCancelled":                    {Code: idp.UserCancelled},
 	} {
 		v := s.create(1)
 		s.signer.Signing = ending{&manualSigner{Signing: s.signing, s: s}, nil, failure}

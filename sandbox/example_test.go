@@ -15,7 +15,7 @@ import (
 	"github.com/innsigli/innsigli/storage/bolt"
 )
 
-// An account creates a test user, who signs a digest.
+// An account creates a sandbox user, who signs a digest.
 func Example() {
 	folder, err := os.MkdirTemp("", "innsigli")
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// verificationCode is the code that all test users see (spec 6.2).
+	// verificationCode is the code that all sandbox users see (spec 6.2).
 	verificationCode = "1234"
-	// Expiry is how long a test user has to answer a request (spec 3.5).
+	// Expiry is how long a sandbox user has to answer a request (spec 3.5).
 	Expiry = 600 * time.Second
 
 	providerName = "sandbox"

@@ -1,4 +1,4 @@
-// Package sandbox implements an identity provider for tests: accounts create test users (spec 6 and 6.1), and
+// Package sandbox implements an identity provider for tests: accounts create sandbox users (spec 6 and 6.1), and
 // an [idp.Provider] answers for these users. Their signatures are valid ones, with certificates of a test
 // certification authority (package ca) that the sandbox creates and stores. Validators that trust its root
 // accept the signatures.
@@ -69,7 +69,7 @@ type Options struct {
 	Now storage.Clock
 }
 
-// Sandbox manages the test users and answers for them as an [idp.Provider]. It may be used by several goroutines.
+// Sandbox manages the sandbox users and answers for them as an [idp.Provider]. It may be used by several goroutines.
 type Sandbox struct {
 	store     Store
 	tx        storage.Transactor
@@ -169,7 +169,7 @@ func storeError(err error) error {
 	return err
 }
 
-// Action is how a test user answers a signing request (spec 6.1).
+// Action is how a sandbox user answers a signing request (spec 6.1).
 type Action string
 
 const (
@@ -177,7 +177,7 @@ const (
 	Cancel  Action = "Cancel"  // refuses
 )
 
-// User is a test user.
+// User is a sandbox user.
 type User struct {
 	ID        string // UUID
 	Account   string

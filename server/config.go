@@ -73,7 +73,7 @@ type Config struct {
 	// nil: the server creates one, which compiles its code at each start.
 	Renderer *pdfium.Renderer
 
-	// TestKeys is the kind of key of new test users of a Sandbox.
+	// TestKeys is the kind of key of new sandbox users of a Sandbox.
 	TestKeys sandbox.KeyType
 
 	Webhooks  Webhooks
@@ -110,7 +110,7 @@ type Environment int
 
 const (
 	Production Environment = iota // people, through Config.Provider
-	Sandbox                       // test users that clients create, with certificates of a test authority of the server
+	Sandbox                       // sandbox users that clients create, with certificates of a test authority of the server
 	Trial                         // simulated people with such certificates; else as Production, and only on this machine
 )
 

@@ -24,7 +24,7 @@ type people struct {
 	provider  idp.Provider
 	notifier  idp.Notifier     // the provider, if it sends notifications (CIBA ping); else nil
 	login     page.Login       // nil: login is not possible
-	users     *sandbox.Sandbox // the test users of a Sandbox; else nil
+	users     *sandbox.Sandbox // the sandbox users; else nil
 	authority *sandbox.Sandbox // test authority that issues their certificates; nil in Production
 	options   signing.Options  // Expiry, Interval and IgnoreInterval of signing requests
 }
@@ -159,7 +159,7 @@ func signingMethods(p idp.Provider) (methods []idp.Method) {
 	return methods
 }
 
-// testUsers implements [portal.TestUsers] with the test users of a sandbox.
+// testUsers implements [portal.TestUsers] with the sandbox users.
 type testUsers struct{ users sandbox.Store }
 
 var _ portal.TestUsers = testUsers{}

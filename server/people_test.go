@@ -25,7 +25,7 @@ import (
 	"github.com/innsigli/innsigli/sandbox"
 )
 
-// A test user signs when asked who has action Success and no delay, for the user's own account
+// A sandbox user signs when asked who has action Success and no delay, for the user's own account
 // (spec 6.4).
 func TestTestPeople(t *testing.T) {
 	s, db := newServer(t, filepath.Join(t.TempDir(), "store.db"), nil)

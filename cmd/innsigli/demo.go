@@ -137,7 +137,7 @@ type demoClient struct {
 	out         io.Writer
 }
 
-// sign gets a token, creates a test user, starts a signing request and polls for the signed document.
+// sign gets a token, creates a sandbox user, starts a signing request and polls for the signed document.
 func (d *demoClient) sign(ctx context.Context, name string, content []byte, level ades.Level) ([]byte, error) {
 	if err := d.authenticate(ctx); err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ const (
 
 type cli struct {
 	Demo     demoCommand     `cmd:"" help:"Sign a PDF over the real HTTP API of a temporary sandbox."`
-	Sandbox  sandboxCommand  `cmd:"" help:"Run the sandbox: the whole API, with test users in place of people."`
+	Sandbox  sandboxCommand  `cmd:"" help:"Run the sandbox: the whole API, with sandbox users in place of people."`
 	Serve    serveCommand    `cmd:"" help:"Run the server."`
 	Doctor   doctorCommand   `cmd:"" help:"Check a server's configuration and the services that it depends on."`
 	IDP      idpCommand      `cmd:"" name:"idp" help:"Check the identity provider."`

@@ -96,7 +96,7 @@ func newWebApplication(t *testing.T, s *inProcess) webApplication {
 	return webApplication{requests, portal.New(owner, requests)}
 }
 
-// create makes a process in which a test user has logged in.
+// create makes a process in which a sandbox user has logged in.
 func (w webApplication) create(t *testing.T) portal.ProcessView {
 	t.Helper()
 	uploaded, err := w.requests.Upload(t.Context(), bytes.NewReader(document), 1<<20)

@@ -37,7 +37,7 @@ type scene struct {
 	place   string // --store
 	server  *sandboxProcess
 	client  *client
-	users   []string // IDs of the test users
+	users   []string // IDs of the sandbox users
 	receive *receiver
 	seen    []played
 }
@@ -174,7 +174,7 @@ func (s *scene) insist(of *played, one step, key string) {
 
 // portalDeaths are where servers kill themselves while somebody works on a process, and in which
 // call. Where there are several, nobody repeats the call before the last server has died: all but the
-// first do so in their jobs. The second poll of a test user brings the signature.
+// first do so in their jobs. The second poll of a sandbox user brings the signature.
 var portalDeaths = []struct {
 	points, call string
 	long         bool // what a job of the dead server was doing is done again after minutes

@@ -31,7 +31,7 @@ import (
 //	stop [REGEXP]                 ends it with an interrupt: status 0, no more output, and on
 //	                              stderr nothing, or what the expression says
 //	kill-sandbox                  ends it with SIGKILL
-//	sign                          has a document signed in the sandbox by a new test user
+//	sign                          has a document signed in the sandbox by a new sandbox user
 //	process                       has a process made in the sandbox, of two signers and a
 //	                              viewer, and the first of them sign; its ID is in PROCESS
 //	token ID SECRET               asks the sandbox for a token, prints status and scope

@@ -22,7 +22,7 @@ import (
 	"github.com/innsigli/innsigli/storage/sealed"
 )
 
-// What a store holds gives away no secret: the keys of test users, of the authority and of
+// What a store holds gives away no secret: the keys of sandbox users, of the authority and of
 // webhooks are sealed, tokens and client secrets are there as hashes alone, and the master key is
 // elsewhere.
 func TestStoresHoldNoSecrets(t *testing.T) {

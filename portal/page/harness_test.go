@@ -48,7 +48,7 @@ var (
 	vala = portal.Person{Name: "Vala", Kennitala: valas}
 )
 
-// fixture is the page over a real portal and store, with the test users of a sandbox, who answer when the test
+// fixture is the page over a real portal and store, with the sandbox users, who answer when the test
 // calls complete or poll, and with a fake provider of logins.
 type fixture struct {
 	t        testing.TB
@@ -208,7 +208,7 @@ func (f *fixture) users(change ...func(*sandbox.Profile)) {
 	}
 }
 
-// refuses has test users cancel.
+// refuses has sandbox users cancel.
 func refuses(p *sandbox.Profile) {
 	action := sandbox.Cancel
 	p.Action = &action

@@ -90,7 +90,7 @@ func TestSigningRefusedOnThePhone(t *testing.T) {
 // A start that the provider refuses is shown, and begins no turn.
 func TestSigningRefusedAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newFixture(t) // without test users
+	s := newFixture(t) // without sandbox users
 	v := s.opened()
 	anna := s.browserOf(annas)
 	anna.follow(s.sign(v, 0, annas)).says(t, http.StatusOK, "failure.title", "failure.nobody", "failure.again", "sign.title")

@@ -16,7 +16,7 @@ type Event interface {
 
 // LogIn is the login of a person with the link of an invitation. The person becomes the participant, and
 // the link is used up. If the same person has used the link before, for example in another tab, the
-// event is admitted, changes nothing and has no effects. It is refused while a test user signs as the
+// event is admitted, changes nothing and has no effects. It is refused while a sandbox user signs as the
 // participant.
 type LogIn struct {
 	Link   []byte // hash of the link's token
@@ -37,11 +37,11 @@ type BeginSigning struct {
 	Request     string // ID of the signing request
 }
 
-// BeginSigningAs is the start of a signature by a test user of a sandbox, without a login.
+// BeginSigningAs is the start of a signature by a sandbox user, without a login.
 type BeginSigningAs struct {
 	Participant string
-	Kennitala   string // of the test user
-	Ready       bool   // the test user signs at once when asked
+	Kennitala   string // of the sandbox user
+	Ready       bool   // the sandbox user signs at once when asked
 	Request     string
 }
 
@@ -63,7 +63,7 @@ type DeclineSigning struct {
 	Reason      string // may be empty
 }
 
-// DeclineSigningAs is [DeclineSigning] by a test user of a sandbox, without a login.
+// DeclineSigningAs is [DeclineSigning] by a sandbox user, without a login.
 type DeclineSigningAs DeclineSigning
 
 // InviteAgain renews the invitations of all signers who have not answered, if the process is not

@@ -19,8 +19,8 @@ var (
 	ErrNotLoggedIn = errors.New("process: nobody has logged in as the participant")
 	// ErrOtherPerson: the participant is a person with another kennitala.
 	ErrOtherPerson = errors.New("process: kennitala does not match")
-	// ErrCannotSign: the test user does not sign, or not at once.
-	ErrCannotSign = errors.New("process: test user cannot sign now")
+	// ErrCannotSign: the sandbox user does not sign, or not at once.
+	ErrCannotSign = errors.New("process: sandbox user cannot sign now")
 	// ErrNotWaiting: the process is completed, declined or expired, or there is no participant to invite.
 	ErrNotWaiting = errors.New("process: process is not waiting")
 	// ErrTurn: a participant is signing.
@@ -72,7 +72,7 @@ var (
 		func(s situation) bool { return s.subject.waits() }}
 	hasLoggedIn = Condition{"A person has logged in as the participant.", ErrNotLoggedIn,
 		func(s situation) bool { return s.subject.Person != nil }}
-	isReady = Condition{"The test user signs at once.", ErrCannotSign,
+	isReady = Condition{"The sandbox user signs at once.", ErrCannotSign,
 		func(s situation) bool { e, ok := s.event.(BeginSigningAs); return ok && e.Ready }}
 	isWaiting = Condition{"The process is waiting.", ErrNotWaiting,
 		func(s situation) bool { return s.Status(s.now) == Waiting }}
@@ -89,7 +89,7 @@ var (
 			e, ok := s.event.(EndTurn)
 			return ok && s.Turn != nil && s.Turn.Number == e.Turn
 		}}
-	notSigning = Condition{"A person has logged in as the participant, or no test user is signing as the participant.", ErrTurn,
+	notSigning = Condition{"A person has logged in as the participant, or no sandbox user is signing as the participant.", ErrTurn,
 		func(s situation) bool { return s.subject.Person != nil || notInTurn.holds(s) }}
 	turnUnanswered = Condition{"The participant has neither signed nor declined.", ErrTurnOver, unanswered.holds}
 	turnIsPerson   = Condition{"The participant is the person who signed.", ErrOtherPerson, isPerson.holds}

@@ -143,7 +143,7 @@ possible in every state.
 	b.WriteString(`
 ## The events and their conditions
 
-The first condition that is not met decides the error. The events whose names end in ` + "`As`" + ` are those of test users, in the
+The first condition that is not met decides the error. The events whose names end in ` + "`As`" + ` are those of sandbox users, in the
 sandbox only.
 
 | Event | Condition | Error |

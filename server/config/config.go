@@ -31,7 +31,7 @@ import (
 // Flags are the flags of a server, as package kong parses them. Each can also be set by an environment variable: --base-url
 // by INNSIGLI_BASE_URL.
 type Flags struct {
-	Environment   string `required:"" enum:"sandbox,production" placeholder:"ENVIRONMENT" help:"sandbox (with test users in place of people) or production."`
+	Environment   string `required:"" enum:"sandbox,production" placeholder:"ENVIRONMENT" help:"sandbox (with sandbox users in place of people) or production."`
 	Listen        string `required:"" placeholder:"ADDRESS" help:"Address to listen on, such as 127.0.0.1:8080."`
 	BaseURL       string `required:"" name:"base-url" placeholder:"URL" help:"URL at which clients reach the server, such as https://sign.example."`
 	Store         string `required:"" placeholder:"STORE" help:"Where all data is stored: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE."`
@@ -70,9 +70,9 @@ type WebhooksFlag struct {
 	PrivateWebhooks bool `name:"insecure-allow-private-webhooks" help:"Allow webhook URLs that are http, or lead to this machine or private networks: for trials. In production it requires a base URL on this machine."`
 }
 
-// TestKeysFlag sets the kind of key of new test users.
+// TestKeysFlag sets the kind of key of new sandbox users.
 type TestKeysFlag struct {
-	TestKeys sandbox.KeyType `name:"sandbox-keys" enum:"p256,rsa3072" default:"p256" placeholder:"KIND" help:"Kind of key of new test users: p256 or rsa3072 (default ${default})."`
+	TestKeys sandbox.KeyType `name:"sandbox-keys" enum:"p256,rsa3072" default:"p256" placeholder:"KIND" help:"Kind of key of new sandbox users: p256 or rsa3072 (default ${default})."`
 }
 
 // StoreHelp explains the flag --store, for the help of commands.
@@ -140,7 +140,7 @@ func Read(f Flags, environ, variables []string) (*Config, Faults) {
 	c := &Config{Flags: f}
 	var found Faults
 	if f.Simulated && !f.production() {
-		found.add("--insecure-simulated-idp", "is for production; a sandbox has test users")
+		found.add("--insecure-simulated-idp", "is for production; a sandbox has sandbox users")
 	}
 	f.checkAddresses(&found)
 	f.checkBaseURL(&found)

@@ -62,7 +62,7 @@ type grown struct {
 	poll   []time.Duration // of a request whose signer takes his time
 }
 
-const delay = 300 // seconds until the test user answers
+const delay = 300 // seconds until the sandbox user answers
 
 func newGrown(ctx context.Context, store string) (*grown, error) {
 	c, err := newCrowd(ctx, store, 1, 1)

@@ -110,7 +110,7 @@ func newCrowd(ctx context.Context, store string, servers, clients int) (*crowd, 
 	return c, nil
 }
 
-// gather makes the clients, their test users, and fewer busy signals than clients.
+// gather makes the clients, their sandbox users, and fewer busy signals than clients.
 func (c *crowd) gather(ctx context.Context, clients int) error {
 	var addresses []string
 	roots := x509.NewCertPool()

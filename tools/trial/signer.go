@@ -19,7 +19,7 @@ import (
 	"github.com/innsigli/innsigli/pades"
 )
 
-// signer is one client's life: it has a test user sign, again and again.
+// signer is one client's life: it has a sandbox user sign, again and again.
 type signer struct {
 	*client
 	kennitala, phone string
@@ -31,14 +31,14 @@ type signer struct {
 	deaths           *atomic.Int64 // of servers, so far
 }
 
-// addUser makes the signer's test user.
+// addUser makes the signer's sandbox user.
 func (s *signer) addUser(ctx context.Context, number, delay int) error {
 	s.delay = time.Duration(delay) * time.Second
 	s.kennitala, s.phone = fmt.Sprintf("%010d", 101300000+number), fmt.Sprintf("555%04d", number)
 	body := fmt.Sprintf(`{"fullName":"Sandbox Signer %d","kennitala":%q,"phone":%q,"delayInSecondsBeforeAction":%d}`, number, s.kennitala, s.phone, delay)
 	a := s.insist(ctx, func() answer { return s.post(ctx, "/api/v1/sandbox/users", body) })
 	if a.Status != http.StatusOK && a.Status != http.StatusUnprocessableEntity { // an answer that was cut off had made it
-		return fmt.Errorf("making a test user: %v", a)
+		return fmt.Errorf("making a sandbox user: %v", a)
 	}
 	return nil
 }

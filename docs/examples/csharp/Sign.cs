@@ -50,10 +50,10 @@ static class Sign
 
     static async Task<byte[]> SignDocument(string name, byte[] document)
     {
-        // In the sandbox a test user stands in for a person. 422: there is one, from the last time.
+        // A sandbox user stands in for a person. 422: there is one, from the last time.
         using (var made = await Call("/api/v1/sandbox/users", "{\"fullName\": \"Sandbox Signer\", \"kennitala\": \"0101302989\", \"phone\": \"5550101\"}"))
             if (made.StatusCode != HttpStatusCode.OK && (int)made.StatusCode != 422)
-                throw new Exception("no test user: " + await made.Content.ReadAsStringAsync());
+                throw new Exception("no sandbox user: " + await made.Content.ReadAsStringAsync());
 
         string body = "{\"file\": {\"type\": \"Pdf\", \"name\": " + Quoted(name) + ", \"contentB64\": \"" + Convert.ToBase64String(document) + "\"},"
             + " \"signer\": {\"kennitala\": \"0101302989\", \"signingMethod\": \"IdpApp\"},"

@@ -30,7 +30,7 @@ fail() {
 token=$(curl --silent --show-error --fail --user "$CLIENT_ID:$CLIENT_SECRET" \
 	--data grant_type=client_credentials "$base/api/v1/auth/token" | jq -r .access_token)
 
-# In the sandbox a test user stands in for a person. 422: there is one, from the last time.
+# A sandbox user stands in for a person. 422: there is one, from the last time.
 call /api/v1/sandbox/users --data '{"fullName": "Sandbox Signer", "kennitala": "0101302989", "phone": "5550101"}'
 [[ $status == 200 || $status == 422 ]] || fail
 

@@ -47,11 +47,11 @@ def call(token, path, body=None):
 
 
 def sign(token, name, document):
-    # In the sandbox a test user stands in for a person. 422: there is one, from the last time.
+    # A sandbox user stands in for a person. 422: there is one, from the last time.
     user = {"fullName": "Sandbox Signer", "kennitala": "0101302989", "phone": "5550101"}
     status, answer = call(token, "/api/v1/sandbox/users", user)
     if status not in (200, 422):
-        sys.exit(f"no test user: {answer}")
+        sys.exit(f"no sandbox user: {answer}")
 
     status, started = call(token, "/api/v1/signing", {
         "file": {"type": "Pdf", "name": name, "contentB64": base64.b64encode(document).decode()},

@@ -43,10 +43,10 @@ async function call(token: string, path: string, body?: unknown): Promise<Respon
 }
 
 async function sign(token: string, name: string, document: Buffer): Promise<Buffer> {
-  // In the sandbox a test user stands in for a person. 422: there is one, from the last time.
+  // A sandbox user stands in for a person. 422: there is one, from the last time.
   const user = { fullName: "Sandbox Signer", kennitala: "0101302989", phone: "5550101" };
   const made = await call(token, "/api/v1/sandbox/users", user);
-  if (made.status !== 200 && made.status !== 422) throw new Error(`no test user: ${await made.text()}`);
+  if (made.status !== 200 && made.status !== 422) throw new Error(`no sandbox user: ${await made.text()}`);
 
   const answer = await call(token, "/api/v1/signing", {
     file: { type: "Pdf", name, contentB64: document.toString("base64") },

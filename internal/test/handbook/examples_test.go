@@ -103,7 +103,7 @@ func compile(t *testing.T, folder string, command ...string) {
 	}
 }
 
-// The example of each language signs a PDF, and another time, when the test user is there.
+// The example of each language signs a PDF, and another time, when the sandbox user is there.
 func TestExamplesSign(t *testing.T) {
 	testenv.Slow(t, "programs in each language are built and run")
 	s := theSandbox(t)

@@ -22,7 +22,7 @@ import (
 
 const processesPath = "/api/v1/portal/signing-processes"
 
-// Test users sign over the memory: a document, and what they were invited to, of which a webhook tells.
+// Sandbox users sign over the memory: a document, and what they were invited to, of which a webhook tells.
 func TestSandboxOverMemory(t *testing.T) {
 	s, c := overMemory(t, server.Config{Environment: server.Sandbox})
 	credentials, err := s.SandboxClient(t.Context(), "", "")

@@ -78,12 +78,12 @@ func (c *client) logIn(id, secret string) error {
 	return nil
 }
 
-// sign has a document signed by a test user, who stands in for a person in the sandbox.
+// sign has a document signed by a sandbox user, who stands in for a person in the sandbox.
 func (c *client) sign(name string, document []byte) ([]byte, error) {
 	user := map[string]any{"fullName": "Sandbox Signer", "kennitala": "0101302989", "phone": "5550101"}
 	status, answer, err := c.call(http.MethodPost, "/api/v1/sandbox/users", user)
 	if err != nil || status != http.StatusOK && status != http.StatusUnprocessableEntity { // there is one, from the last time
-		return nil, fmt.Errorf("no test user: %d, %s, %v", status, answer, err)
+		return nil, fmt.Errorf("no sandbox user: %d, %s, %v", status, answer, err)
 	}
 	status, answer, err = c.call(http.MethodPost, "/api/v1/signing", map[string]any{
 		"file":           map[string]any{"type": "Pdf", "name": name, "contentB64": document}, // bytes are Base64 in JSON

@@ -37,7 +37,7 @@ async function testUser(api: API) {
   if (made.data) return made.data;
   const { data } = await api.GET("/api/v1/sandbox/users"); // there is one, from the last time
   const found = data?.items.find(({ kennitala }) => kennitala === user.kennitala);
-  if (!found) throw new Error(`no test user: ${JSON.stringify(made.error)}`);
+  if (!found) throw new Error(`no sandbox user: ${JSON.stringify(made.error)}`);
   return found;
 }
 
@@ -63,7 +63,7 @@ async function sign(api: API, kennitala: string, name: string, contentB64: strin
   }
 }
 
-// signInProcess invites a participant, has the test user answer the invitation, and returns what was signed.
+// signInProcess invites a participant, has the sandbox user answer the invitation, and returns what was signed.
 async function signInProcess(api: API, sandboxUserId: string, name: string, contentBase64: string): Promise<string> {
   const { data: made, error } = await api.POST("/api/v1/portal/signing-processes", {
     body: {

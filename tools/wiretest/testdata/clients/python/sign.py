@@ -31,7 +31,7 @@ def connect(url: str, client_id: str, client_secret: str) -> AuthenticatedClient
 
 
 def sign(client: AuthenticatedClient, content: bytes) -> bytes:
-    """Has a test user sign a document, and returns it."""
+    """Has a sandbox user sign a document, and returns it."""
     user = create_sandbox_user.sync(
         client=client, body=models.SandboxUserDraft(full_name="Sandbox Signer", kennitala="0101302989", phone="5550101")
     )
