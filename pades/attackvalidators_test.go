@@ -171,7 +171,7 @@ B, the indication, and the kinds of changes that the signature does not permit (
 
 The families are those of Mladenov et al., "1 Trillion Dollar Refund" (CCS 2019: universal signature forgery,
 incremental saving, signature wrapping), Mainka et al., "Shadow Attacks" (NDSS 2021) and Rohlmann et al., "Breaking
-the Specification: PDF Certification" (IEEE S&P 2021).
+the Specification: PDF Certification" (IEEE S&P 2021). [Attacks on signed XML](attacks-xml.md) have a table of their own.
 
 | family | attack | Innsigli | EU DSS | pyHanko | pdfsig |
 |---|---|---|---|---|---|

@@ -242,3 +242,19 @@ func (v *signatureValidation) warnOfComments() {
 		}
 	}
 }
+
+// warnOfPrefixes warns if a value in the signed data uses a prefix whose namespace the exclusive
+// canonical form does not have (Exclusive XML Canonicalization 1.0, 1.3), and no other reference
+// to the same data covers it.
+func (v *signatureValidation) warnOfPrefixes() {
+	covered := v.scope.signed(func(r signedReference) bool { return r.digestMatches && v.ValuePrefix(r.Reference) == "" })
+	for _, r := range v.scope.references {
+		if !r.digestMatches || covered.has(r.target) {
+			continue
+		}
+		if prefix := v.ValuePrefix(r.Reference); prefix != "" {
+			v.warn("A value in the signed data uses the prefix %q, whose namespace the signature does not cover: it can be changed without breaking the signature.", prefix)
+			return
+		}
+	}
+}

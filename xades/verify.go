@@ -74,7 +74,7 @@ type signatureValidation struct {
 // document alone. If a source has no answer, the report has a warning.
 //
 // If the signed data has comments that no reference keeps, they are not signed, and the report has
-// a warning.
+// a warning. So has one on signed data with a value that uses a prefix whose namespace is not signed.
 //
 // A signature that does not cover all of the document, such as one over a single element, may pass,
 // but its Coverage is Partial, and the document does not pass.
@@ -227,6 +227,7 @@ func (v *signatureValidation) checkSigned() error {
 		return err
 	}
 	v.warnOfComments()
+	v.warnOfPrefixes()
 	err := v.checkSigner()
 	if unsigned && errors.Is(err, errNoSigner) {
 		// The properties exist, so SignedInfo was changed: it has no reference to them.

@@ -119,6 +119,23 @@ func (s *Signature) HasComments(r Reference) bool {
 	return has
 }
 
+// ValuePrefix returns a prefix in a value of the data to which a reference leads, to whose namespace
+// the digest does not extend: it can be declared for another one. It is "" if there is none. Like
+// [Signature.HasComments], it reads the data once.
+func (s *Signature) ValuePrefix(r Reference) string {
+	sel, c, err := s.selectNodes(r)
+	if err != nil || sel.base64 || c == nil || c.Method != xmldoc.Exclusive {
+		return ""
+	}
+	what := hashKeyOf(sel, *c, 0)
+	prefix, cached := s.work.valuePrefixes[what]
+	if !cached {
+		prefix, _ = s.Document.ValuePrefix(sel.subset(), c.Prefixes)
+		s.work.valuePrefixes[what] = prefix
+	}
+	return prefix
+}
+
 // Process writes the data to which a reference leads after its transforms. If the last transform
 // returns nodes, c canonicalizes them. Errors are [ErrReference], [ErrTransform], [ErrLimit], and
 // [xmldoc.ErrNamespace] if there is no canonical form.

@@ -19,6 +19,8 @@ type work struct {
 	size     int64                   // bytes of the document
 	hashes   map[hashKey]hash.Cloner // the states of hashes
 	comments map[selection]bool      // whether the selection has comments
+
+	valuePrefixes map[hashKey]string // of Signature.ValuePrefix
 }
 
 // Bounds of the bytes that are read and written for a document. A small document may be processed
@@ -34,7 +36,7 @@ const (
 
 func newWork(ctx context.Context, d *xmldoc.Document) *work {
 	_, size := d.Root().Span()
-	k := &work{ctx: ctx, size: size, hashes: make(map[hashKey]hash.Cloner), comments: make(map[selection]bool)}
+	k := &work{ctx: ctx, size: size, hashes: make(map[hashKey]hash.Cloner), comments: make(map[selection]bool), valuePrefixes: make(map[hashKey]string)}
 	k.reset()
 	return k
 }
