@@ -47,7 +47,7 @@ func TestMain(m *testing.M) { postgrestest.Main(m) }
 func newDatabase(t *testing.T) string {
 	t.Helper()
 	url := postgrestest.Database(t)
-	if _, _, err := postgres.Migrate(t.Context(), url); err != nil {
+	if _, _, err := postgres.Migrate(t.Context(), url, postgres.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return url

@@ -68,7 +68,7 @@ func inFile(t *testing.T) backend {
 func inPostgres(t *testing.T) backend {
 	t.Helper()
 	url := postgrestest.Database(t)
-	if _, _, err := postgres.Migrate(t.Context(), url); err != nil {
+	if _, _, err := postgres.Migrate(t.Context(), url, postgres.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	db, err := postgres.Open(t.Context(), url, postgres.Options{})

@@ -113,7 +113,7 @@ func dumpBucket(name string, b *bbolt.Bucket, content map[string][]byte) error {
 func postgresStore(t *testing.T) store {
 	t.Helper()
 	url := postgrestest.Database(t)
-	if _, _, err := postgres.Migrate(t.Context(), url); err != nil {
+	if _, _, err := postgres.Migrate(t.Context(), url, postgres.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	db, err := postgres.Open(t.Context(), url, postgres.Options{})

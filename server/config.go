@@ -176,8 +176,8 @@ func (t transport) Send(ctx context.Context, m mail.Message) error {
 type Webhooks struct {
 	Proxy            *url.URL // that all requests to endpoints go through; nil: none
 	MaxSubscriptions int      // for each account; 0: 100
-	// AllowPrivate allows webhook URLs that are http, or lead to this machine or private networks: for trials. In
-	// Production it requires a BaseURL on this machine.
+	// AllowPrivate allows webhook URLs that are http, or lead to this machine or private networks: for trials. It
+	// requires a BaseURL on this machine.
 	AllowPrivate bool
 }
 
@@ -281,9 +281,11 @@ func (c Config) check() error {
 	if c.BaseURL != "" || c.Environment != Sandbox || c.Listen == "" {
 		if err := CheckBaseURL(c.Environment, c.BaseURL); err != nil {
 			fault("BaseURL", err.Error())
-		} else if c.Webhooks.AllowPrivate && c.Environment != Sandbox && !onLoopback(c.BaseURL) {
-			fault("Webhooks.AllowPrivate", "requires a BaseURL on this machine, except in a Sandbox")
+		} else if c.Webhooks.AllowPrivate && !onLoopback(c.BaseURL) {
+			fault("Webhooks.AllowPrivate", "requires a BaseURL on this machine")
 		}
+	} else if host, _, _ := net.SplitHostPort(c.Listen); c.Webhooks.AllowPrivate && host != "" && !front.IsLoopback(host) && !net.ParseIP(host).IsUnspecified() {
+		fault("Webhooks.AllowPrivate", "requires a BaseURL on this machine, or a Listen that is")
 	}
 	if host, _, err := net.SplitHostPort(c.Listen); c.Listen != "" && c.Environment == Trial && (err != nil || !front.IsLoopback(host)) {
 		fault("Listen", "must be on this machine in a Trial")

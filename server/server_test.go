@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,6 +52,30 @@ func TestDrainDelay(t *testing.T) {
 				synctest.Wait()
 			})
 		})
+	}
+}
+
+// TestPrivateWebhooks checks that no environment allows webhooks to private addresses unless its base URL is on this
+// machine, whether it is given or follows from the listener.
+func TestPrivateWebhooks(t *testing.T) {
+	for _, test := range []struct {
+		environment     Environment
+		baseURL, listen string
+		allowed         bool
+	}{
+		{Production, "https://sign.example", ":8080", false},
+		{Sandbox, "https://sign.example", ":8080", false},
+		{Sandbox, "http://127.0.0.1:8080", "192.0.2.7:8080", true},
+		{Sandbox, "", "192.0.2.7:8080", false},
+		{Sandbox, "", "[2001:db8::1]:8080", false},
+		{Sandbox, "", "127.0.0.1:8080", true},
+		{Sandbox, "", ":8080", true}, // its base URL is http://localhost:8080
+		{Sandbox, "", "0.0.0.0:8080", true},
+	} {
+		err := Config{Environment: test.environment, BaseURL: test.baseURL, Listen: test.listen, Webhooks: Webhooks{AllowPrivate: true}}.check()
+		if refused := strings.Contains(err.Error(), "Config.Webhooks.AllowPrivate"); refused == test.allowed {
+			t.Errorf("%+v: %v", test, err)
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ func servers(t *testing.T, p *phone, n int) []service {
 
 func serversOn(t *testing.T, url string, p *phone, n int) (all []service) {
 	t.Helper()
-	if _, _, err := postgres.Migrate(t.Context(), url); err != nil {
+	if _, _, err := postgres.Migrate(t.Context(), url, postgres.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	for range n {

@@ -218,7 +218,7 @@ func (p *production) past(t *testing.T, base string) browsertest.Past {
 // makeOlder has the invitations of a process be of eight days ago, and the first person have logged in.
 func (p *production) makeOlder(t *testing.T, process string) {
 	t.Helper()
-	store, err := config.ParseStore(p.store)
+	store, err := config.ParseStore(p.store, config.DatabaseFlag{})
 	if err != nil {
 		t.Fatal(err)
 	}

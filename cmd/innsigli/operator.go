@@ -18,6 +18,7 @@ import (
 // storeFlag names the store of a server.
 type storeFlag struct {
 	Store string `default:"bolt:innsigli-sandbox.db" placeholder:"STORE" help:"Where all data is stored: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE (default ${default})."`
+	config.DatabaseFlag
 }
 
 // worksWhileServing is part of the help of commands that use the socket of a running server.
@@ -30,7 +31,7 @@ func (c storeFlag) operate(ctx context.Context, f func(operator.Operator) error)
 
 // operateOr calls f if a running server has locked the store, and else open, which opens the store.
 func (c storeFlag) operateOr(ctx context.Context, f func(operator.Operator) error, open func(config.Store) error) error {
-	s, err := config.ParseStore(c.Store)
+	s, err := config.ParseStore(c.Store, c.DatabaseFlag)
 	if err != nil {
 		return err
 	}

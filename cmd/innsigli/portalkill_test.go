@@ -324,7 +324,7 @@ func (s *scene) check() {
 // checkPlace is checkLeft of a store that no server has.
 func checkPlace(t *testing.T, at string, processes int, size, signatures int64) {
 	t.Helper()
-	place, err := config.ParseStore(at)
+	place, err := config.ParseStore(at, config.DatabaseFlag{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -130,11 +130,11 @@ type processResend struct {
 }
 
 func (processResend) Help() string {
-	return "Signers who have not answered, and viewers who have not opened the document, are invited again, for another seven days; an expired process becomes Waiting again. If the process is completed or declined, only these viewers are invited. A participant who has not logged in yet gets a new link, and the old link becomes invalid. In production a server sends the invitations by mail; the API returns the links in any case. The links are encrypted with the master key of the server if one runs on a store of the form bolt:PATH, and else with the first key of --master-key-file.\n\nExample: innsigli process resend 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 --store postgres://innsigli@db.example/innsigli --master-key-file master.key"
+	return "Signers who have not answered, and viewers who have not opened the document, are invited again, for another seven days; an expired process becomes Waiting again. If the process is completed or declined, only these viewers are invited. A participant who has not logged in yet gets a new link, and the old link becomes invalid. In production a server sends the invitations by mail; the API returns the links in any case. The links are encrypted with the master key of the server if one runs on a store of the form bolt:PATH, and else with the first key of --master-key-file.\n\nExample: innsigli process resend 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 --store 'postgres://innsigli@db.example/innsigli?sslmode=verify-full' --master-key-file master.key"
 }
 
 func (c processResend) Run(ctx context.Context, s streams) error {
-	store, err := config.ParseStore(c.Store)
+	store, err := config.ParseStore(c.Store, c.DatabaseFlag)
 	if err != nil {
 		return err
 	}

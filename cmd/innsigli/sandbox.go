@@ -35,11 +35,11 @@ func (c sandboxCommand) Run(ctx context.Context, s streams, known variables) err
 	if (c.ClientID == "") != (c.ClientSecret == "") {
 		return fmt.Errorf("%w: --client-id and --client-secret go together", errUsage)
 	}
-	if _, err := config.ParseStore(c.Store); err != nil {
+	if _, err := config.ParseStore(c.Store, c.DatabaseFlag); err != nil {
 		return err
 	}
 	conf, faults := config.Read(config.Flags{
-		Environment: "sandbox", Listen: c.Listen, Store: c.Store, MasterKeyFlag: c.MasterKeyFlag, RendererFlag: c.RendererFlag,
+		Environment: "sandbox", Listen: c.Listen, Store: c.Store, DatabaseFlag: c.DatabaseFlag, MasterKeyFlag: c.MasterKeyFlag, RendererFlag: c.RendererFlag,
 		WebhooksFlag: c.WebhooksFlag, TestKeysFlag: c.TestKeysFlag,
 	}, os.Environ(), known)
 	if err := faults.Err(); err != nil {

@@ -78,7 +78,7 @@ func TestStoresHoldNoSecrets(t *testing.T) {
 // kept is what the store keeps, the public and the secret, by what it is.
 func kept(t *testing.T, store, key string) (public, secret map[string][]byte) {
 	t.Helper()
-	in, err := config.ParseStore(store)
+	in, err := config.ParseStore(store, config.DatabaseFlag{})
 	if err != nil {
 		t.Fatal(err)
 	}

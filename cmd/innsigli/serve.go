@@ -20,7 +20,7 @@ type serveCommand struct {
 }
 
 func (serveCommand) Help() string {
-	return "If the configuration file becomes faulty while the server runs, the previous configuration stays in force and the faults are logged. Changes of the sections " + config.SectionsAtStart + " take effect when the server starts again.\n\n" + config.StoreHelp + "\n\n" + config.MasterKeyHelp + "\n\nExample: innsigli serve --environment sandbox --listen 127.0.0.1:8080 --base-url http://localhost:8080 --store bolt:innsigli.db\n\nExample: innsigli serve --environment production --listen 127.0.0.1:8080 --base-url https://sign.example --store postgres://innsigli@db.example/innsigli --master-key-file master.key --config innsigli.toml"
+	return "If the configuration file becomes faulty while the server runs, the previous configuration stays in force and the faults are logged. Changes of the sections " + config.SectionsAtStart + " take effect when the server starts again.\n\n" + config.StoreHelp + "\n\n" + config.MasterKeyHelp + "\n\nExample: innsigli serve --environment sandbox --listen 127.0.0.1:8080 --base-url http://localhost:8080 --store bolt:innsigli.db\n\nExample: innsigli serve --environment production --listen 127.0.0.1:8080 --base-url https://sign.example --store 'postgres://innsigli@db.example/innsigli?sslmode=verify-full' --master-key-file master.key --config innsigli.toml"
 }
 
 func (c serveCommand) Run(ctx context.Context, s streams, known variables) error {

@@ -36,7 +36,7 @@ func (signingComplete) Help() string {
 		"The signature of a participant of a signing process is not added to the document of the process: the participant was told that it failed, and may have signed again or declined since. FILE is the document that the participant signed, with this signature.\n\n" +
 		"If a server runs on a store of the form bolt:PATH, it does this with its own configuration. Otherwise the command needs --environment, --config and --master-key-file as the servers have them.\n\n" +
 		"Example: innsigli signing complete 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 -o contract.pdf --store bolt:innsigli.db\n\n" +
-		"Example: innsigli signing complete 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 -o contract.pdf --store postgres://innsigli@db.example/innsigli --master-key-file master.key --config innsigli.toml"
+		"Example: innsigli signing complete 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 -o contract.pdf --store 'postgres://innsigli@db.example/innsigli?sslmode=verify-full' --master-key-file master.key --config innsigli.toml"
 }
 
 func (c signingComplete) Run(ctx context.Context, s streams, known variables) error {
@@ -50,7 +50,7 @@ func (c signingComplete) Run(ctx context.Context, s streams, known variables) er
 
 // withConfiguration opens the store as a server with the configuration does, and calls f on it.
 func (c signingComplete) withConfiguration(ctx context.Context, known variables, f func(operator.Operator) error) (err error) {
-	conf, faults := config.Read(c.Flags(c.Store), os.Environ(), known)
+	conf, faults := config.Read(c.Flags(c.Store, c.DatabaseFlag), os.Environ(), known)
 	if err := faults.Err(); err != nil {
 		return err
 	}

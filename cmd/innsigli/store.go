@@ -24,21 +24,22 @@ type storeCommand struct {
 }
 
 func (storeCommand) Help() string {
-	return "Example: innsigli store copy bolt:innsigli.db postgres://innsigli@db.example/innsigli"
+	return "Example: innsigli store copy bolt:innsigli.db 'postgres://innsigli@db.example/innsigli?sslmode=verify-full'"
 }
 
 type storeCopy struct {
 	From string `arg:"" placeholder:"FROM" help:"Store to copy: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE."`
 	To   string `arg:"" placeholder:"TO" help:"Store to copy to, in the same forms. It is created if it does not exist, and must be empty."`
+	config.DatabaseFlag
 }
 
 func (storeCopy) Help() string {
-	return "Stop the servers first: the command refuses a FROM that a server uses, since the copy would lack what the server stores meanwhile. In Postgres it finds servers by their application_name, innsigli. Secrets are copied encrypted, so the servers on the new store need the same --master-key-file. If the copy is interrupted, delete TO and start again. Give the password of a database in PGPASSWORD or ~/.pgpass: other users of the machine can see a URL on the command line.\n\nExample: innsigli store copy bolt:innsigli.db postgres://innsigli@db.example/innsigli"
+	return "Stop the servers first: the command refuses a FROM that a server uses, since the copy would lack what the server stores meanwhile. In Postgres it finds servers by their application_name, innsigli. Secrets are copied encrypted, so the servers on the new store need the same --master-key-file. If the copy is interrupted, delete TO and start again. Give the password of a database in PGPASSWORD or ~/.pgpass: other users of the machine can see a URL on the command line.\n\nExample: innsigli store copy bolt:innsigli.db 'postgres://innsigli@db.example/innsigli?sslmode=verify-full'"
 }
 
 func (c storeCopy) Run(ctx context.Context, s streams) error {
-	from, fromErr := config.ParseStore(c.From)
-	to, toErr := config.ParseStore(c.To)
+	from, fromErr := config.ParseStore(c.From, c.DatabaseFlag)
+	to, toErr := config.ParseStore(c.To, c.DatabaseFlag)
 	if err := errors.Join(fromErr, toErr); err != nil {
 		return err
 	}
@@ -140,7 +141,7 @@ func (storeCompact) Help() string {
 }
 
 func (c storeCompact) Run(ctx context.Context, s streams) error {
-	store, err := config.ParseStore(c.Store)
+	store, err := config.ParseStore(c.Store, c.DatabaseFlag)
 	if err != nil {
 		return err
 	}
@@ -167,7 +168,7 @@ func (backupCommand) Help() string {
 }
 
 func (c backupCommand) Run(ctx context.Context, s streams) error {
-	store, err := config.ParseStore(c.Store)
+	store, err := config.ParseStore(c.Store, c.DatabaseFlag)
 	if err != nil {
 		return err
 	}
@@ -225,6 +226,7 @@ func (w progressWriter) Write(p []byte) (int, error) {
 
 type migrateCommand struct {
 	Store string `required:"" placeholder:"STORE" help:"Where all data is stored: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE."`
+	config.DatabaseFlag
 }
 
 // grants are the privileges that the role SERVER of a server needs, for the present tables and for those of later versions.
@@ -239,11 +241,11 @@ ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT, INSERT, UPDATE, DELETE O
 ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT USAGE ON SEQUENCES TO SERVER;`
 
 func (migrateCommand) Help() string {
-	return "A server migrates its store when it starts; other commands refuse a store with another schema and do not change it. On a store of the form bolt:PATH, stop the server first and keep a copy: the earlier version cannot use the store afterwards. On a database, servers of the previous version keep running. The command is needed if the database role of the servers may not create tables: run it once for each new version, as a role that may. That role then grants the role of the servers what it needs, once:\n\n" + grants + "\n\nExample: innsigli migrate --store postgres://owner@db.example/innsigli"
+	return "A server migrates its store when it starts; other commands refuse a store with another schema and do not change it. On a store of the form bolt:PATH, stop the server first and keep a copy: the earlier version cannot use the store afterwards. On a database, servers of the previous version keep running. The command is needed if the database role of the servers may not create tables: run it once for each new version, as a role that may. That role then grants the role of the servers what it needs, once:\n\n" + grants + "\n\nExample: innsigli migrate --store 'postgres://owner@db.example/innsigli?sslmode=verify-full'"
 }
 
 func (c migrateCommand) Run(ctx context.Context, s streams) error {
-	store, err := config.ParseStore(c.Store)
+	store, err := config.ParseStore(c.Store, c.DatabaseFlag)
 	if err != nil {
 		return err
 	}

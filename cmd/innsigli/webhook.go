@@ -231,7 +231,7 @@ type webhookRotateCommand struct {
 }
 
 func (webhookRotateCommand) Help() string {
-	return "Creates a new v1a key. Receivers must fetch it from /.well-known/webhook-key.pub within the overlap. The v1 secrets belong to subscriptions and stay as they are. The new key is encrypted with the master key of the server if one runs on a store of the form bolt:PATH, and else with the first key of --master-key-file.\n\nExample: innsigli webhook rotate-key --overlap 30d --store postgres://innsigli@db.example/innsigli --master-key-file master.key"
+	return "Creates a new v1a key. Receivers must fetch it from /.well-known/webhook-key.pub within the overlap. The v1 secrets belong to subscriptions and stay as they are. The new key is encrypted with the master key of the server if one runs on a store of the form bolt:PATH, and else with the first key of --master-key-file.\n\nExample: innsigli webhook rotate-key --overlap 30d --store 'postgres://innsigli@db.example/innsigli?sslmode=verify-full' --master-key-file master.key"
 }
 
 // maxOverlap is the longest --overlap.
@@ -241,7 +241,7 @@ func (c webhookRotateCommand) Run(ctx context.Context, s streams) error {
 	if overlap := time.Duration(c.Overlap); overlap < 0 || overlap > maxOverlap {
 		return fmt.Errorf("%w: --overlap must be between 0 and a year", errUsage)
 	}
-	store, err := config.ParseStore(c.Store)
+	store, err := config.ParseStore(c.Store, c.DatabaseFlag)
 	if err != nil {
 		return err
 	}

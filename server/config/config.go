@@ -35,6 +35,7 @@ type Flags struct {
 	Listen        string `required:"" placeholder:"ADDRESS" help:"Address to listen on, such as 127.0.0.1:8080."`
 	BaseURL       string `required:"" name:"base-url" placeholder:"URL" help:"URL at which clients reach the server, such as https://sign.example."`
 	Store         string `required:"" placeholder:"STORE" help:"Where all data is stored: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE."`
+	DatabaseFlag  `group:"Secrets and TLS:"`
 	Config        string `placeholder:"FILE" help:"TOML file: [trust], [[timestamp]], [identity-provider], [login], [page], [proxy], [limits], [webhooks], [mail] and [retention]. It is read again on SIGHUP, and when it or a file that it names changes."`
 	MasterKeyFlag `group:"Secrets and TLS:"`
 	TLSFlags      `group:"Secrets and TLS:"`
@@ -58,16 +59,16 @@ type CommandFlags struct {
 }
 
 // Flags returns the flags of a server with the same configuration that listens only on this machine.
-func (f CommandFlags) Flags(store string) Flags {
+func (f CommandFlags) Flags(store string, database DatabaseFlag) Flags {
 	return Flags{
-		Environment: f.Environment, Listen: "127.0.0.1:0", BaseURL: "http://localhost", Store: store,
+		Environment: f.Environment, Listen: "127.0.0.1:0", BaseURL: "http://localhost", Store: store, DatabaseFlag: database,
 		Config: f.Config, MasterKeyFlag: f.MasterKeyFlag, Simulated: f.Simulated,
 	}
 }
 
 // WebhooksFlag allows webhook URLs that are only for trials.
 type WebhooksFlag struct {
-	PrivateWebhooks bool `name:"insecure-allow-private-webhooks" help:"Allow webhook URLs that are http, or lead to this machine or private networks: for trials. In production it requires a base URL on this machine."`
+	PrivateWebhooks bool `name:"insecure-allow-private-webhooks" help:"Allow webhook URLs that are http, or lead to this machine or private networks: for trials. It requires a base URL on this machine."`
 }
 
 // TestKeysFlag sets the kind of key of new sandbox users.
@@ -76,7 +77,7 @@ type TestKeysFlag struct {
 }
 
 // StoreHelp explains the flag --store, for the help of commands.
-const StoreHelp = "A store of the form bolt:PATH is a file and the folder PATH.documents beside it, for one server; with ?documents=FOLDER its documents are in that folder. A store of the form postgres://USER@HOST/DATABASE is a database, for any number of servers; the server creates its tables when it starts. A server that starts migrates a store of an earlier version. The earlier version cannot use a migrated file, so keep a copy. Give a URL with a password in INNSIGLI_STORE, where other users of the machine do not see it."
+const StoreHelp = "A store of the form bolt:PATH is a file and the folder PATH.documents beside it, for one server; with ?documents=FOLDER its documents are in that folder. A store of the form postgres://USER@HOST/DATABASE is a database, for any number of servers; the server creates its tables when it starts. If the database is on another machine, its URL must verify the certificate of the database server: postgres://USER@HOST/DATABASE?sslmode=verify-full, with &sslrootcert=FILE if an authority of your own issued it. A server that starts migrates a store of an earlier version. The earlier version cannot use a migrated file, so keep a copy. Give a URL with a password in INNSIGLI_STORE, where other users of the machine do not see it."
 
 // LogFlags set the level and the format of the log.
 type LogFlags struct {
@@ -147,10 +148,13 @@ func Read(f Flags, environ, variables []string) (*Config, Faults) {
 	if f.Mail != "" && !f.production() {
 		found.add("--mail", "is for production; a sandbox sends no mail")
 	}
-	store, err := ParseStore(f.Store)
-	if err != nil {
+	store, err := ParseStore(f.Store, f.DatabaseFlag)
+	switch {
+	case errors.Is(err, ErrStore):
 		found.add("--store", "is not of the form %s", StoreForms)
-	} else {
+	case err != nil:
+		found = append(found, strings.Replace(err.Error(), "postgres: ", "", 1))
+	default:
 		c.Store = store
 		f.checkMasterKey(store, &found)
 	}
@@ -187,6 +191,10 @@ func (f Flags) base() string { return strings.TrimSuffix(f.BaseURL, "/") }
 // checkBaseURL checks the base URL, and that flags which weaken security are used only with a base URL on this machine.
 func (f Flags) checkBaseURL(found *Faults) {
 	if f.BaseURL == "" && !f.production() { // "innsigli sandbox" takes the address of its listener
+		host, err := hostOf(f.Listen)
+		if f.PrivateWebhooks && err == nil && host != "" && !isLoopback(host) && !net.ParseIP(host).IsUnspecified() {
+			found.add("--insecure-allow-private-webhooks", "requires that --listen is on this machine, such as 127.0.0.1:8080")
+		}
 		return
 	}
 	e := f.environment()
@@ -203,8 +211,8 @@ func (f Flags) checkBaseURL(found *Faults) {
 	if f.Simulated { // spec 7.4
 		found.add("--insecure-simulated-idp", "requires a --base-url on this machine, such as http://localhost:8080")
 	}
-	if f.production() && f.PrivateWebhooks {
-		found.add("--insecure-allow-private-webhooks", "requires in production a --base-url on this machine, such as http://localhost:8080")
+	if f.PrivateWebhooks {
+		found.add("--insecure-allow-private-webhooks", "requires a --base-url on this machine, such as http://localhost:8080")
 	}
 }
 

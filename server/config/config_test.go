@@ -49,12 +49,12 @@ func TestAddressesThatAreNone(t *testing.T) {
 
 func TestStoresThatAreNone(t *testing.T) {
 	for _, store := range []string{"", "bolt:", "bolt:x?y", "mysql://db/x", "postgres://host:port/db", "postgres://db/x?sslmode=bogus", "postgres://[db/x"} {
-		if _, err := ParseStore(store); !errors.Is(err, ErrStore) || !strings.Contains(err.Error(), StoreForms) {
+		if _, err := ParseStore(store, DatabaseFlag{}); !errors.Is(err, ErrStore) || !strings.Contains(err.Error(), StoreForms) {
 			t.Errorf("%q: %v", store, err)
 		}
 	}
-	for _, store := range []string{"bolt:x", "bolt:x?documents=y", "postgres://db/x", "postgresql://me@db:5433/x?sslmode=require"} {
-		if _, err := ParseStore(store); err != nil {
+	for _, store := range []string{"bolt:x", "bolt:x?documents=y", "postgres://localhost/x", "postgresql://me@db:5433/x?sslmode=verify-full"} {
+		if _, err := ParseStore(store, DatabaseFlag{}); err != nil {
 			t.Errorf("%q: %v", store, err)
 		}
 	}

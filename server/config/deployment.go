@@ -65,6 +65,9 @@ func UserRendererFolder() string {
 // page renderer in its own process (see [pdfium.Options]).
 func (c *Config) Open(ctx context.Context, log *slog.Logger, compile func(ctx context.Context, cache string) error) (*Deployment, error) {
 	d := &Deployment{log: log, tls: c.tls}
+	if c.Store.InsecureTLS {
+		log.Warn("connection to the database not verified: anyone on the network between can read and change the data (--insecure-database-tls)")
+	}
 	openStore := func(ctx context.Context) (DB, error) {
 		from, to, err := c.Store.Migrate(ctx)
 		if errors.Is(err, bolt.ErrNotCompacted) {

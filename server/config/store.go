@@ -3,6 +3,7 @@ package config
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/innsigli/innsigli/server"
@@ -19,18 +20,33 @@ var ErrStore = errors.New("--store is not of the form " + StoreForms)
 
 // Store is the location of a store.
 type Store struct {
-	Path      string // of bbolt's file; empty: the store is in Postgres
-	Documents string // folder of its documents; empty: the one beside the file, see [bolt.Options]
-	URL       string // of the database; it may have a password in it
+	Path        string // of bbolt's file; empty: the store is in Postgres
+	Documents   string // folder of its documents; empty: the one beside the file, see [bolt.Options]
+	URL         string // of the database; it may have a password in it
+	InsecureTLS bool   // permits a URL that does not verify the database server, see [postgres.Options]
 }
 
-// ParseStore parses a store in one of the StoreForms. The error does not repeat the text, which may have a password in it.
-func ParseStore(text string) (Store, error) {
+// DatabaseFlag permits connections to a database that are not secured by TLS.
+type DatabaseFlag struct {
+	InsecureDatabaseTLS bool `name:"insecure-database-tls" help:"Connect to a database on another machine even if the URL does not verify its certificate (sslmode=verify-full). Anyone on the network between can then read and change the data and the password."`
+}
+
+// ParseStore parses a store in one of the StoreForms. Its errors do not repeat the text, which may have a password in it:
+// ErrStore, [postgres.ErrInsecure] for a database whose URL does not verify the server, unless the flag permits it, and
+// the error of a file that the URL names.
+func ParseStore(text string, f DatabaseFlag) (Store, error) {
 	if strings.HasPrefix(text, "postgres://") || strings.HasPrefix(text, "postgresql://") {
-		if postgres.CheckURL(text) != nil { // its error has no more detail
+		s := Store{URL: text, InsecureTLS: f.InsecureDatabaseTLS}
+		err := postgres.CheckURL(text, s.database(""))
+		switch {
+		case errors.Is(err, postgres.ErrURL): // it has no more detail
 			return Store{}, ErrStore
+		case errors.Is(err, postgres.ErrInsecure):
+			return Store{}, fmt.Errorf("--store: %w; --insecure-database-tls permits it", err)
+		case err != nil:
+			return Store{}, fmt.Errorf("--store: %w", err)
 		}
-		return Store{URL: text}, nil
+		return s, nil
 	}
 	rest, ok := strings.CutPrefix(text, "bolt:")
 	path, folder, inFolder := strings.Cut(rest, "?documents=")
@@ -71,7 +87,12 @@ func (s Store) Open(ctx context.Context, name string) (DB, error) {
 	if !s.InPostgres() {
 		return asDB(bolt.Open(s.Path, s.options()))
 	}
-	return asDB(postgres.Open(ctx, s.URL, postgres.Options{Name: name}))
+	return asDB(postgres.Open(ctx, s.URL, s.database(name)))
+}
+
+// database returns the options of connections with an application_name.
+func (s Store) database(name string) postgres.Options {
+	return postgres.Options{Name: name, InsecureTLS: s.InsecureTLS}
 }
 
 func (s Store) options() bolt.Options { return bolt.Options{DocumentFolder: s.Documents} }
@@ -81,7 +102,7 @@ func (s Store) options() bolt.Options { return bolt.Options{DocumentFolder: s.Do
 // others wait. A migration of a database only adds, so that servers of the previous version keep running.
 func (s Store) Migrate(ctx context.Context) (from, to int, err error) {
 	if s.InPostgres() {
-		return postgres.Migrate(ctx, s.URL)
+		return postgres.Migrate(ctx, s.URL, s.database(""))
 	}
 	return bolt.Migrate(s.Path, s.options())
 }
@@ -114,6 +135,7 @@ func Advice(err error) string {
 		advice string
 	}{
 		{postgres.ErrNoDatabase, "create it first, such as with: createdb --encoding=UTF8 innsigli"},
+		{postgres.ErrUntrusted, "the server needs ssl = on and a certificate for the host in the URL, and sslrootcert in the URL the authority that issued it"},
 		{postgres.ErrAccessDenied, "check the role in the URL, its password (PGPASSWORD, ~/.pgpass or the URL) and the pg_hba.conf of the database server"},
 		{postgres.ErrNotGranted, `have its owner run the GRANTs in "innsigli migrate --help"`},
 		{postgres.ErrMayNotMigrate, `run "innsigli migrate" as a role that may create tables, and then the GRANTs in its --help`},

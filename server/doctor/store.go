@@ -46,6 +46,9 @@ func (d doctor) store(ctx context.Context, r *Results) {
 		return
 	}
 	defer db.Close()
+	if s.InsecureTLS {
+		r.doubt(what, "--insecure-database-tls permits a connection to the database that is not verified", "Use sslmode=verify-full in the URL, and leave the flag out.")
+	}
 	d.latency(ctx, db, r)
 	o := operator.New(db, operator.Options{})
 	d.secrets(ctx, o, db.Sandbox(), r)

@@ -3,7 +3,10 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"io/fs"
+	"net"
 	"strconv"
 	"strings"
 	"time"
@@ -15,18 +18,27 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// CheckURL reports whether [Open] can use a URL, as far as the URL alone shows: it returns [ErrURL] or nil.
-func CheckURL(url string) error {
-	_, err := settings(url, Options{})
+// CheckURL reports whether [Open] can use a URL, as far as the URL, the environment (PGHOST, PGSSLMODE and the others
+// that libpq reads) and the files that they name show. Errors: [ErrURL], [ErrInsecure], and others for files that cannot
+// be read.
+func CheckURL(url string, opts Options) error {
+	_, err := settings(url, opts)
 	return err
 }
 
 // settings returns the configuration of the pool. It replaces the errors of pgx, which may contain the
-// password, by [ErrURL].
+// password, by [ErrURL], except those of files.
 func settings(url string, opts Options) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(url)
-	if err != nil {
+	var file *fs.PathError
+	switch {
+	case errors.As(err, &file):
+		return nil, fmt.Errorf("postgres: a file for the connection cannot be read: %w", file)
+	case err != nil:
 		return nil, ErrURL
+	}
+	if err := checkHosts(&config.ConnConfig.Config, opts.InsecureTLS); err != nil {
+		return nil, err
 	}
 	switch {
 	case opts.Connections > 0:
@@ -52,6 +64,32 @@ func settings(url string, opts Options) (*pgxpool.Config, error) {
 		return nil
 	}
 	return config, nil
+}
+
+// checkHosts returns [ErrURL] for a host that no server has and, unless insecure is set, [ErrInsecure] for one on another
+// machine that pgx would connect to without verifying its certificate and its name. It examines every connection that
+// pgx may attempt: there are several if the URL has several hosts, or an sslmode that permits both TLS and none.
+func checkHosts(c *pgconn.Config, insecure bool) error {
+	for _, h := range append([]*pgconn.FallbackConfig{{Host: c.Host, Port: c.Port, TLSConfig: c.TLSConfig}}, c.Fallbacks...) {
+		switch {
+		case strings.Contains(h.Host, "@"): // of a password that is not percent-encoded, a part of which is in the host
+			return ErrURL
+		case !insecure && !onThisMachine(h) && !verifies(h):
+			return fmt.Errorf("%w %s: add sslmode=verify-full to its URL, and sslrootcert=FILE if its certificate was issued by an authority of your own", ErrInsecure, h.Host)
+		}
+	}
+	return nil
+}
+
+// onThisMachine reports whether a connection goes to a Unix socket or to a loopback address.
+func onThisMachine(h *pgconn.FallbackConfig) bool {
+	network, _ := pgconn.NetworkAddress(h.Host, h.Port)
+	return network == "unix" || strings.EqualFold(h.Host, "localhost") || net.ParseIP(h.Host).IsLoopback()
+}
+
+// verifies reports whether a connection ends unless the server has a trusted certificate for its host.
+func verifies(h *pgconn.FallbackConfig) bool {
+	return h.TLSConfig != nil && !h.TLSConfig.InsecureSkipVerify && h.TLSConfig.ServerName == h.Host
 }
 
 // grace is the time that this package waits for an answer after the server's own statement timeout has passed.

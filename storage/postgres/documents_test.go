@@ -25,7 +25,7 @@ import (
 func migrated(t testing.TB) (*postgres.DB, *pgx.Conn) {
 	t.Helper()
 	url := postgrestest.Database(t)
-	if _, _, err := postgres.Migrate(t.Context(), url); err != nil {
+	if _, _, err := postgres.Migrate(t.Context(), url, postgres.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	db, err := postgres.Open(t.Context(), url, postgres.Options{})
@@ -198,7 +198,7 @@ func crash(t *testing.T, url string) {
 // that a document which was being created during a crash is stored completely or not at all.
 func TestCrash(t *testing.T) {
 	url := postgrestest.Cluster(t).URL("postgres")
-	if _, _, err := postgres.Migrate(t.Context(), url); err != nil {
+	if _, _, err := postgres.Migrate(t.Context(), url, postgres.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	db, err := postgres.Open(t.Context(), url, postgres.Options{})

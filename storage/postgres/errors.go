@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -53,6 +54,8 @@ func translate(err error) error {
 		return storage.ErrNotFound
 	case errors.As(err, &pgErr):
 		return translateCode(pgErr.Code, err)
+	case isUntrusted(err):
+		return fmt.Errorf("%w: %w: %w", storage.ErrUnavailable, ErrUntrusted, err)
 	case isConnectionError(err):
 		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}
@@ -86,6 +89,12 @@ func isTranslated(err error) bool {
 		storage.ErrLeaseLost, storage.ErrUnavailable, storage.ErrFull,
 		ErrNoDatabase, ErrAccessDenied, ErrNotGranted, ErrMayNotMigrate,
 	}, func(target error) bool { return errors.Is(err, target) })
+}
+
+// isUntrusted reports whether a connection ended because the server has no TLS, or not the right certificate.
+func isUntrusted(err error) bool {
+	var certificate *tls.CertificateVerificationError
+	return errors.As(err, &certificate) || strings.Contains(err.Error(), "server refused TLS connection") // pgx has no type for it
 }
 
 // isConnectionError reports whether a connection could not be made or was lost.

@@ -16,7 +16,7 @@ import (
 // A database is migrated once, before the first server of a new version starts. Open returns an error if it was not.
 func ExampleOpen() {
 	ctx, url := context.Background(), os.Getenv("DATABASE_URL")
-	if _, _, err := postgres.Migrate(ctx, url); err != nil {
+	if _, _, err := postgres.Migrate(ctx, url, postgres.Options{}); err != nil {
 		log.Fatal(err)
 	}
 	db, err := postgres.Open(ctx, url, postgres.Options{Connections: 20})

@@ -86,7 +86,7 @@ func openOnSmallDisk(t *testing.T) (db *DB, filler string) {
 		t.Fatal(err)
 	}
 	url := cluster.URL("small")
-	if _, _, err := Migrate(t.Context(), url); err != nil {
+	if _, _, err := Migrate(t.Context(), url, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return openedAt(t, url, Options{}), filler

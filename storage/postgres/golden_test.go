@@ -47,7 +47,7 @@ func TestGoldenRecordsAreRead(t *testing.T) {
 	} {
 		t.Run(file, func(t *testing.T) {
 			url := postgrestest.Database(t)
-			if _, _, err := migrate(t.Context(), url, versions(t, schema)); err != nil {
+			if _, _, err := migrate(t.Context(), url, Options{}, versions(t, schema)); err != nil {
 				t.Fatal(err)
 			}
 			golden, err := os.ReadFile(file)
@@ -55,7 +55,7 @@ func TestGoldenRecordsAreRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			restore(t, url, string(golden))
-			if _, _, err := Migrate(t.Context(), url); err != nil {
+			if _, _, err := Migrate(t.Context(), url, Options{}); err != nil {
 				t.Fatal(err)
 			}
 			if file == goldenFile {

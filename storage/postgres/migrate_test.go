@@ -71,7 +71,7 @@ func TestConcurrentMigrations(t *testing.T) {
 	var group errgroup.Group
 	for range processes {
 		group.Go(func() error {
-			from, to, err := Migrate(t.Context(), url)
+			from, to, err := Migrate(t.Context(), url, Options{})
 			if err == nil && to != version {
 				err = fmt.Errorf("it ends at %d, want %d", to, version)
 			}
@@ -99,13 +99,13 @@ func TestFailedMigration(t *testing.T) {
 	broken := fmt.Sprintf("migrations/%04d_more.sql", version+1)
 	files[broken].Data = append(files[broken].Data, "SELECT 1/0;"...)
 	for _, before := range []int{0, version} {
-		from, to, err := migrate(t.Context(), url, files)
+		from, to, err := migrate(t.Context(), url, Options{}, files)
 		if err == nil || !strings.Contains(err.Error(), broken) || from != before || to != version {
 			t.Errorf("from %d to %d: %v", from, to, err)
 		}
 	}
 	files[broken].Data = versions(t, version+1).(fstest.MapFS)[broken].Data
-	if from, to, err := migrate(t.Context(), url, files); from != version || to != version+1 || err != nil {
+	if from, to, err := migrate(t.Context(), url, Options{}, files); from != version || to != version+1 || err != nil {
 		t.Errorf("mended, from %d to %d: %v", from, to, err)
 	}
 }
@@ -140,7 +140,7 @@ func TestVersions(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(test.database-program), func(t *testing.T) {
 			url := postgrestest.Database(t)
-			if _, _, err := migrate(t.Context(), url, versions(t, test.database)); err != nil {
+			if _, _, err := migrate(t.Context(), url, Options{}, versions(t, test.database)); err != nil {
 				t.Fatal(err)
 			}
 			db, err := Open(t.Context(), url, Options{})
@@ -150,7 +150,7 @@ func TestVersions(t *testing.T) {
 			if err == nil {
 				db.Close()
 			}
-			from, to, err := Migrate(t.Context(), url)
+			from, to, err := Migrate(t.Context(), url, Options{})
 			if from != test.database || to != test.to || !errors.Is(err, test.migrateErr) {
 				t.Errorf("Migrate: from %d to %d, %v", from, to, err)
 			}
@@ -161,7 +161,7 @@ func TestVersions(t *testing.T) {
 // Servers claim and finish jobs while the migration from version 11 waits for processes, or writes them anew.
 func TestJobsGoOnWhileProcessesMigrate(t *testing.T) {
 	url := postgrestest.Database(t)
-	if _, _, err := migrate(t.Context(), url, versions(t, 11)); err != nil {
+	if _, _, err := migrate(t.Context(), url, Options{}, versions(t, 11)); err != nil {
 		t.Fatal(err)
 	}
 	server := connected(t, url)
@@ -170,7 +170,7 @@ func TestJobsGoOnWhileProcessesMigrate(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		_, _, err := migrate(t.Context(), url, versions(t, 12))
+		_, _, err := migrate(t.Context(), url, Options{}, versions(t, 12))
 		done <- err
 	}()
 	waitForSessions(t, url, "wait_event_type = 'Lock'", 1)
@@ -203,7 +203,7 @@ func TestAMigrationThatServersAreInTheWayOf(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		_, _, err := migrate(t.Context(), url, locksBoth(t))
+		_, _, err := migrate(t.Context(), url, Options{}, locksBoth(t))
 		done <- err
 	}()
 	waitForSessions(t, url, "wait_event_type = 'Lock'", 1)
@@ -222,7 +222,7 @@ func TestAMigrationThatGetsNoLock(t *testing.T) {
 	if _, err := server.Exec(t.Context(), "BEGIN; LOCK TABLE jobs IN ROW EXCLUSIVE MODE"); err != nil {
 		t.Fatal(err)
 	}
-	from, to, err := migrate(t.Context(), url, locksBoth(t))
+	from, to, err := migrate(t.Context(), url, Options{}, locksBoth(t))
 	if !errors.Is(err, storage.ErrUnavailable) || !strings.Contains(err.Error(), "gave up after 6 tries") || from != to {
 		t.Errorf("from %d to %d: %v", from, to, err)
 	}
@@ -234,7 +234,7 @@ func TestMigrationWhileServersRun(t *testing.T) {
 	addAccounts(t, db, "a")
 	load := startLoad(t, db)
 	load.waitForEach(t, "a stored call", &load.stored)
-	if _, to, err := migrate(t.Context(), url, versions(t, current(t)+1)); err != nil || to != current(t)+1 {
+	if _, to, err := migrate(t.Context(), url, Options{}, versions(t, current(t)+1)); err != nil || to != current(t)+1 {
 		t.Errorf("to %d: %v", to, err)
 	}
 	load.waitForEach(t, "a stored call", &load.stored)

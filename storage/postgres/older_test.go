@@ -56,11 +56,11 @@ func TestEarlierRequests(t *testing.T) {
 	for name, stored := range map[string]int{"before the migration": 5, "after it": 6} {
 		t.Run(name, func(t *testing.T) {
 			url := postgrestest.Database(t)
-			if _, _, err := migrate(t.Context(), url, versions(t, stored)); err != nil {
+			if _, _, err := migrate(t.Context(), url, Options{}, versions(t, stored)); err != nil {
 				t.Fatal(err)
 			}
 			execute(t, url, olderRequest)
-			if _, _, err := Migrate(t.Context(), url); err != nil {
+			if _, _, err := Migrate(t.Context(), url, Options{}); err != nil {
 				t.Fatal(err)
 			}
 			db := openedAt(t, url, Options{})
@@ -232,7 +232,7 @@ func TestLinksInEarlierVersion(t *testing.T) {
 // migration: it stores no status and no time of their end.
 func TestListsOfEarlierProcesses(t *testing.T) {
 	url := postgrestest.Database(t)
-	if _, _, err := migrate(t.Context(), url, versions(t, 11)); err != nil {
+	if _, _, err := migrate(t.Context(), url, Options{}, versions(t, 11)); err != nil {
 		t.Fatal(err)
 	}
 	const insert = `INSERT INTO processes (id, account, origin, created_at, file_name, document, participants, turns, waits_until) VALUES `
@@ -240,7 +240,7 @@ func TestListsOfEarlierProcesses(t *testing.T) {
 		('1', 'a', 'api', '2026-03-01', 'f', 'd', '[{"id":"1","role":"Signer","signature":{"at":"2026-03-02T00:00:00Z"}}]', 0, NULL),
 		('2', 'a', 'api', '2026-03-02', 'f', 'd', '[{"id":"1","role":"Signer","decline":{"reason":"","at":"2026-03-03T00:00:00Z"}}]', 0, NULL),
 		('3', 'a', 'api', '2026-03-03', 'f', 'd', '[{"id":"1","role":"Signer","link":{"invitedAt":"2026-03-03T00:00:00Z"}}]', 0, '2026-03-10')`)
-	if _, _, err := Migrate(t.Context(), url); err != nil {
+	if _, _, err := Migrate(t.Context(), url, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	execute(t, url, insert+`

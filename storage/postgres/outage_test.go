@@ -80,7 +80,7 @@ func TestConnectionBreaksBeforeCommit(t *testing.T) {
 func TestServerRestart(t *testing.T) {
 	server := postgrestest.Cluster(t)
 	url := server.URL("postgres")
-	if _, _, err := Migrate(t.Context(), url); err != nil {
+	if _, _, err := Migrate(t.Context(), url, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	db := openedAt(t, url, Options{ConnectTimeout: time.Hour, StatementTimeout: time.Hour, LockTimeout: time.Hour})

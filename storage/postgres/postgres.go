@@ -1,7 +1,7 @@
 // Package postgres stores everything in a Postgres database, by github.com/jackc/pgx/v5. It is the backend
 // for several servers, which share a database and nothing else.
 //
-//	from, to, err := postgres.Migrate(ctx, url) // once for each new version
+//	from, to, err := postgres.Migrate(ctx, url, postgres.Options{}) // once for each new version
 //	db, err := postgres.Open(ctx, url, postgres.Options{})
 //	defer db.Close()
 //	accounts := account.New(db.Accounts(), db, account.Options{})
@@ -48,6 +48,12 @@ import (
 var (
 	// ErrURL is returned for a URL that does not name a Postgres database.
 	ErrURL = errors.New("postgres: not a URL such as postgres://user@host:5432/database")
+	// ErrInsecure is returned for a URL that permits connections to another machine which do not verify the server's
+	// certificate and its name, as sslmode=verify-full does, unless [Options].InsecureTLS is set.
+	ErrInsecure = errors.New("postgres: the connection would not verify the certificate of the database server")
+	// ErrUntrusted is returned, together with storage.ErrUnavailable, if the URL requires TLS and the server has none,
+	// or has a certificate that is not trusted or is not for the host of the URL. No password was sent to it.
+	ErrUntrusted = errors.New("postgres: the database server has not proved its identity by TLS")
 	// ErrServer is returned if the server is too old, or the database's encoding is not UTF-8.
 	ErrServer = errors.New("postgres: the server cannot be used")
 	// ErrNoDatabase is returned if the server has no database of that name.
@@ -85,6 +91,9 @@ type Options struct {
 	IdleTimeout time.Duration
 	// Name is the connections' application_name; empty is the one of the URL, or else innsigli.
 	Name string
+	// InsecureTLS permits connections to another machine that do not verify the server's certificate, or are not
+	// encrypted. Without it such a URL is [ErrInsecure].
+	InsecureTLS bool
 }
 
 // DB is an open store. Its methods may be called from several goroutines.
@@ -100,8 +109,9 @@ type DB struct {
 	brokenAt atomic.Int64
 }
 
-// Open opens the store in the database of the URL, which [Migrate] has prepared. Errors: [ErrURL],
-// [ErrNoDatabase], [ErrAccessDenied], [ErrServer], [ErrClock], [ErrSchema], [ErrNotGranted], storage.ErrUnavailable.
+// Open opens the store in the database of the URL, which [Migrate] has prepared. Errors: [ErrURL], [ErrInsecure],
+// [ErrNoDatabase], [ErrAccessDenied], [ErrServer], [ErrClock], [ErrSchema], [ErrNotGranted], [ErrUntrusted],
+// storage.ErrUnavailable.
 func Open(ctx context.Context, url string, opts Options) (*DB, error) {
 	return open(ctx, url, opts, embedded)
 }

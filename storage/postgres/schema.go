@@ -26,20 +26,21 @@ var embedded embed.FS
 // Migrate brings the tables in the database of the URL to the version that this package needs, and returns
 // their version before and after; 0 means that there were none. It may be called while servers run, and by
 // several processes at once, of which one works and the others wait. Each migration is applied as a whole or
-// not at all. Migrate does not change tables that are one version ahead.
+// not at all. Migrate does not change tables that are one version ahead. It sets no limits on the time of statements
+// and locks, whatever the options and the URL say.
 //
-// Errors: [ErrURL], [ErrNoDatabase], [ErrAccessDenied], [ErrServer], [ErrSchema], [ErrNotGranted], [ErrMayNotMigrate],
-// storage.ErrUnavailable.
-func Migrate(ctx context.Context, url string) (from, to int, err error) {
-	return migrate(ctx, url, embedded)
+// Errors: [ErrURL], [ErrInsecure], [ErrNoDatabase], [ErrAccessDenied], [ErrServer], [ErrSchema], [ErrNotGranted],
+// [ErrMayNotMigrate], [ErrUntrusted], storage.ErrUnavailable.
+func Migrate(ctx context.Context, url string, opts Options) (from, to int, err error) {
+	return migrate(ctx, url, opts, embedded)
 }
 
-func migrate(ctx context.Context, url string, files fs.FS) (from, to int, err error) {
+func migrate(ctx context.Context, url string, opts Options, files fs.FS) (from, to int, err error) {
 	steps, err := readMigrations(files)
 	if err != nil {
 		return 0, 0, err
 	}
-	conn, err := connectToMigrate(ctx, url)
+	conn, err := connectToMigrate(ctx, url, opts)
 	if err != nil {
 		return 0, 0, callError(ctx, err)
 	}
@@ -49,8 +50,8 @@ func migrate(ctx context.Context, url string, files fs.FS) (from, to int, err er
 }
 
 // connectToMigrate opens a connection without a statement timeout: a new index over many records takes long.
-func connectToMigrate(ctx context.Context, url string) (*pgx.Conn, error) {
-	config, err := settings(url, Options{})
+func connectToMigrate(ctx context.Context, url string, opts Options) (*pgx.Conn, error) {
+	config, err := settings(url, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func TestBackend(t *testing.T) {
 			database := postgrestest.Database(t)
 			storagetest.Run(t, func(t *testing.T) storagetest.Backend {
 				url := schema(t, database)
-				if _, _, err := migrate(t.Context(), url, files); err != nil {
+				if _, _, err := migrate(t.Context(), url, Options{}, files); err != nil {
 					t.Fatal(err)
 				}
 				return backend(t, url)

@@ -208,7 +208,7 @@ func newBolt(t *testing.T) *bolt.DB {
 func newPostgres(t *testing.T) *postgres.DB {
 	t.Helper()
 	url := postgrestest.Database(t)
-	if _, _, err := postgres.Migrate(t.Context(), url); err != nil {
+	if _, _, err := postgres.Migrate(t.Context(), url, postgres.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	db, err := postgres.Open(t.Context(), url, postgres.Options{})

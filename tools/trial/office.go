@@ -38,7 +38,7 @@ func openBackend(ctx context.Context, store string, wait time.Duration) (backend
 	if !strings.Contains(store, "://") {
 		return orNone(bolt.Open(store, bolt.Options{}))
 	}
-	if _, _, err := postgres.Migrate(ctx, store); err != nil {
+	if _, _, err := postgres.Migrate(ctx, store, postgres.Options{}); err != nil {
 		return nil, err
 	}
 	return orNone(postgres.Open(ctx, store, postgres.Options{ConnectTimeout: wait}))

@@ -23,7 +23,7 @@ import (
 //	sh unrun: why  not here, for the reason given
 //	output         lines that are printed in this order, or begin so, with … for what varies
 //
-// Ports of 127.0.0.1 and databases of postgres://innsigli@db.example/ are the test's own.
+// Ports of 127.0.0.1 and databases of 'postgres://innsigli@db.example/NAME?sslmode=verify-full' are the test's own.
 func TestPagesDoWhatTheySay(t *testing.T) {
 	testenv.Slow(t, "what the pages type is run")
 	for _, p := range pages(t) {
@@ -160,12 +160,13 @@ func (p page) ours(t *testing.T, script string) string {
 		}
 		return own[port]
 	})
-	return regexp.MustCompile(`postgres://innsigli@db\.example/\w+`).ReplaceAllStringFunc(script, func(database string) string {
-		if own[database] == "" {
-			url := limits.ReplaceAllString(postgrestest.Database(t), "")
-			own[database] = strings.ReplaceAll(url, "&", `\&`) // where it stands, the shell would take it
+	database := regexp.MustCompile(`'postgres://innsigli@db\.example/(\w+)\?sslmode=verify-full'`)
+	return database.ReplaceAllStringFunc(script, func(quoted string) string {
+		name := database.FindStringSubmatch(quoted)[1]
+		if own[name] == "" {
+			own[name] = "'" + limits.ReplaceAllString(postgrestest.Database(t), "") + "'"
 		}
-		return own[database]
+		return own[name]
 	})
 }
 

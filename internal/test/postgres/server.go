@@ -75,6 +75,23 @@ func (s *Server) Restart(t testing.TB) {
 	s.Start(t)
 }
 
+// UseTLS restarts the server with a certificate and its key, in PEM. It accepts connections without TLS too.
+func (s *Server) UseTLS(t testing.TB, certificate, key []byte) {
+	t.Helper()
+	s.Stop(t)
+	for name, content := range map[string][]byte{"server.crt": certificate, "server.key": key, "postgresql.auto.conf": []byte("ssl = on\n")} {
+		path := filepath.Join(s.files(), name)
+		err := os.WriteFile(path, content, 0o600)
+		if err == nil {
+			err = handOver(path)
+		}
+		if err != nil {
+			t.Fatalf("postgrestest: %v", err)
+		}
+	}
+	s.Start(t)
+}
+
 // Give gives a folder to the account that the server runs as, for a tablespace.
 func (s *Server) Give(t testing.TB, folder string) {
 	t.Helper()
