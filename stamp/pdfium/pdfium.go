@@ -122,6 +122,9 @@ func (r *Renderer) Render(ctx context.Context, src io.ReaderAt, size int64, page
 	return r.Within(r.options.Limit).Render(ctx, src, size, page, width, height)
 }
 
+// Instances returns how many pages are drawn or read at once.
+func (r *Renderer) Instances() int { return r.options.Instances }
+
 // Warm prepares the renderer. cold reports whether it had to compile PDFium, which takes seconds.
 // The error is that of ctx, which does not stop the preparation, [ErrClosed], or a permanent
 // failure.
