@@ -70,7 +70,7 @@ func (s *Service) createNew(ctx context.Context, d Draft, reserved *Key) (Proces
 	if err != nil {
 		return Process{}, err
 	}
-	stamps, err := s.signing.Plan(ctx, d.Document, d.Page, d.Corner, d.signers())
+	stamps, err := s.signing.Plan(ctx, d.Account, d.Document, d.Page, d.Corner, d.signers())
 	switch {
 	case errors.Is(err, stamp.ErrNoRoom):
 		err = fmt.Errorf("%w: %w", ErrTooMany, err)

@@ -171,8 +171,8 @@ func (s *signer) Start(ctx context.Context, in signing.Start) (signing.Started, 
 	return s.Signing.Start(ctx, in)
 }
 
-func (s *signer) Plan(ctx context.Context, document string, page int, c stamp.Corner, signers int) ([]*signing.Stamp, error) {
-	stamps, err := s.Signing.Plan(ctx, document, page, c, signers)
+func (s *signer) Plan(ctx context.Context, account, document string, page int, c stamp.Corner, signers int) ([]*signing.Stamp, error) {
+	stamps, err := s.Signing.Plan(ctx, account, document, page, c, signers)
 	if s.afterPlan != nil {
 		err = errors.Join(err, s.afterPlan())
 	}

@@ -12,7 +12,7 @@ import (
 
 // Signing signs the documents of processes. *signing.Service implements it and documents the methods.
 type Signing interface {
-	Plan(ctx context.Context, document string, page int, c stamp.Corner, signers int) ([]*signing.Stamp, error)
+	Plan(ctx context.Context, account, document string, page int, c stamp.Corner, signers int) ([]*signing.Stamp, error)
 	Start(ctx context.Context, in signing.Start) (signing.Started, error)
 	Drive(ctx context.Context, request string) (signing.Progress, error)
 	Progress(ctx context.Context, request string) (signing.Progress, error)

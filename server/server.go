@@ -75,6 +75,7 @@ type Server struct {
 	processes *portal.Service
 	page      *page.Page       // nil in a Sandbox
 	renderer  *pdfium.Renderer // closed with the server unless it is Config.Renderer
+	rendering *admission.Queue // for the renderer
 	queue     notify.Queue
 	mailer    *notify.Mailer // nil: no mail is sent
 	handler   http.Handler
@@ -124,6 +125,7 @@ func (s *Server) assemble(ctx context.Context) (err error) {
 	if s.renderer = c.Renderer; s.renderer == nil {
 		s.renderer = pdfium.New(pdfium.Options{})
 	}
+	s.rendering = admission.NewQueue(s.renderer.Instances(), maxRendering)
 	s.assembleSigning()
 	s.observer.Metrics.WatchJobs(b.Jobs(), s.kindNames())
 	if file, ok := b.(interface {
@@ -206,7 +208,7 @@ func (s *Server) assembleSigning() {
 	owner := portal.NewOwner(sealed.Processes(b.Processes(), c.MasterKey), s.tx, b.Documents(), b.EvidenceLog(), operator.PortalAccounts{Service: s.accounts}, o)
 	options := c.signingOptions(s.people, now)
 	sources := options.Sources
-	options.Renderer = s.renderer
+	options.Renderer, options.Rendering = s.renderer, s.rendering
 	options.Sources = func() ades.Sources { return s.observer.Sources(sources()) }
 	options.OnStep = s.logStep
 	options.SingleProcess = isSingleProcess(b)
@@ -302,6 +304,9 @@ func urlOf(a net.Addr, tlsConfig *tls.Config) string {
 	return u.String()
 }
 
+// maxRendering is how many pages wait to be rendered at once.
+const maxRendering = 1024
+
 // pageTimeout is how long the signing page waits for the picture of one page. It is long, so that a busy server does not
 // leave a page out; a start call, which searches for space for a stamp, has a shorter limit.
 const pageTimeout = 15 * time.Second
@@ -314,13 +319,14 @@ func (s *Server) newPage() (*page.Page, error) {
 		return nil, nil
 	}
 	return page.New(page.Config{
-		BaseURL:  c.BaseURL,
-		Portal:   s.processes,
-		Store:    sealed.Pages(c.Backend.Pages(), c.MasterKey),
-		Tx:       s.tx,
-		Login:    s.people.login,
-		Renderer: s.renderer.Within(pageTimeout),
-		Methods:  signingMethods(s.people.provider),
+		BaseURL:   c.BaseURL,
+		Portal:    s.processes,
+		Store:     sealed.Pages(c.Backend.Pages(), c.MasterKey),
+		Tx:        s.tx,
+		Login:     s.people.login,
+		Renderer:  s.renderer.Within(pageTimeout),
+		Rendering: s.rendering,
+		Methods:   signingMethods(s.people.provider),
 		Sender: func(ctx context.Context, id string) (string, error) {
 			a, err := s.accounts.Account(ctx, id)
 			return a.Name, err

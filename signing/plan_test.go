@@ -82,7 +82,7 @@ func TestRefusedPlans(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, newPhone(t), signing.Options{Renderer: test.renderer})
-			list, err := s.Plan(t.Context(), s.uploaded(test.content), test.page, stamp.TopLeft, test.signers)
+			list, err := s.Plan(t.Context(), "an account", s.uploaded(test.content), test.page, stamp.TopLeft, test.signers)
 			want := max(test.signers, 0)
 			if test.want != nil {
 				want = 0
@@ -93,7 +93,7 @@ func TestRefusedPlans(t *testing.T) {
 		})
 	}
 	s := newService(t, newPhone(t), signing.Options{})
-	if _, err := s.Plan(t.Context(), "no document", 1, stamp.TopLeft, 1); !errors.Is(err, storage.ErrNotFound) {
+	if _, err := s.Plan(t.Context(), "an account", "no document", 1, stamp.TopLeft, 1); !errors.Is(err, storage.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -135,7 +135,7 @@ func TestPlanIsWhatAutoFinds(t *testing.T) {
 		"top left": stamp.TopLeft, "top right": stamp.TopRight, "bottom left": stamp.BottomLeft, "bottom right": stamp.BottomRight,
 	} {
 		t.Run(name, func(t *testing.T) {
-			plan, err := o.Plan(t.Context(), o.uploaded(letter()), 1, corner, signers)
+			plan, err := o.Plan(t.Context(), "an account", o.uploaded(letter()), 1, corner, signers)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -165,7 +165,7 @@ func TestPlanIsWhatAutoFinds(t *testing.T) {
 func TestOrdersWithStamps(t *testing.T) {
 	t.Parallel()
 	o := newOrders(t, newPhone(t), signing.Options{IgnoreInterval: true, Renderer: renderer(t)})
-	plan, err := o.Plan(t.Context(), o.document, 1, stamp.BottomRight, 3)
+	plan, err := o.Plan(t.Context(), "an account", o.document, 1, stamp.BottomRight, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,6 +56,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/admission"
 	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/storage"
 )
@@ -143,6 +144,8 @@ type Options struct {
 	// Renderer renders pages to find free places; several goroutines use it. nil: each stamp needs a place
 	// that is named, else stamp.ErrNotDrawn is returned.
 	Renderer stamp.Renderer
+	// Rendering is the queue for the renderer, in which all wait that use it. nil: others do not use it.
+	Rendering *admission.Queue
 	// Owner has the documents that are signed to order. nil: orders fail.
 	Owner Owner
 	// Ledger counts the signatures that are made. nil: they are not counted.
@@ -183,13 +186,13 @@ type Service struct {
 	options   Options
 	process   string // this one, in leases
 
-	polls  pollLimiter
-	images chan struct{} // full while an image is drawn
-	plans  chan struct{} // one entry for each document on whose pages places are looked for
-	xml    xmlMemory
-	after  sync.WaitGroup  // writes that calls left for after their answer
-	open   context.Context // ends when Close stops waiting for them
-	close  context.CancelFunc
+	planning *planning
+	polls    pollLimiter
+	images   chan struct{} // full while an image is drawn
+	xml      xmlMemory
+	after    sync.WaitGroup  // writes that calls left for after their answer
+	open     context.Context // ends when Close stops waiting for them
+	close    context.CancelFunc
 }
 
 // New returns a service.
@@ -216,8 +219,8 @@ func New(store Store, tx storage.Transactor, documents storage.Documents, jobs s
 	open, end := context.WithCancel(context.Background())
 	return &Service{
 		store: store, tx: tx, documents: documents, jobs: jobs, log: log, provider: provider, busy: busy,
-		options: options, process: uuid.NewString(), open: open, close: end, images: make(chan struct{}, 1), plans: make(chan struct{}, plansAtOnce),
-		xml: newXMLMemory(),
+		options: options, process: uuid.NewString(), open: open, close: end, images: make(chan struct{}, 1),
+		planning: newPlanning(options), xml: newXMLMemory(),
 	}
 }
 

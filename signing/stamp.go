@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
@@ -60,7 +59,7 @@ func (s *Service) plan(ctx context.Context, in Start) (*Stamp, error) {
 }
 
 func (s *Service) planOn(ctx context.Context, blob storage.Blob, in Start) (*Stamp, error) {
-	done, err := s.planning(ctx)
+	done, err := s.planning.startReading(ctx, in.Account)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +72,7 @@ func (s *Service) planOn(ctx context.Context, blob storage.Blob, in Start) (*Sta
 	if err != nil {
 		return nil, err
 	}
-	place, err := s.choose(ctx, page, in.Stamp)
+	place, err := s.choose(ctx, page, in.Stamp, s.planning.rendererFor(in.Account, knownContent(doc)))
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +91,7 @@ func (s *Service) planOn(ctx context.Context, blob storage.Blob, in Start) (*Sta
 }
 
 // choose returns the place that was named, or looks for a free one.
-func (s *Service) choose(ctx context.Context, page *stamp.Page, in *StampRequest) (stamp.Rect, error) {
+func (s *Service) choose(ctx context.Context, page *stamp.Page, in *StampRequest, r stamp.Renderer) (stamp.Rect, error) {
 	size := in.Size
 	if in.Image == nil {
 		size = stamp.StandardSize
@@ -100,7 +99,7 @@ func (s *Service) choose(ctx context.Context, page *stamp.Page, in *StampRequest
 	if !in.Auto {
 		return page.Place(in.Corner, in.X, in.Y, size)
 	}
-	return page.Find(ctx, s.options.Renderer, in.Corner, size)
+	return page.Find(ctx, r, in.Corner, size)
 }
 
 // draw draws the image, if there is one. The service draws one image at a time, since all its pixels are in
@@ -145,46 +144,26 @@ func (p *Stamp) visible(appearance []byte) *pades.Visible {
 }
 
 // Plan finds the places of the standard stamps of the given number of people who are to sign the document of
-// an [Order] one after another: each in the first free place from the corner of the page.
+// an account's [Order] one after another: each in the first free place from the corner of the page.
 //
 // It returns, in this order, pades.ErrEncrypted also for a document that opens without a password, the errors
 // of pades.Check, stamp.ReadPage and stamp.Page.Capacity, and stamp.ErrNoRoom when the page has no room for
 // all stamps; stamp.ErrNotDrawn when the page was not rendered.
-func (s *Service) Plan(ctx context.Context, document string, page int, c stamp.Corner, signers int) ([]*Stamp, error) {
+func (s *Service) Plan(ctx context.Context, account, document string, page int, c stamp.Corner, signers int) ([]*Stamp, error) {
 	blob, err := s.documents.Open(ctx, document)
 	if err != nil {
 		return nil, fmt.Errorf("signing: opening the document: %w", err)
 	}
 	defer blob.Close()
-	list, err := s.planAll(ctx, blob, page, c, signers)
+	list, err := s.planAll(ctx, account, blob, page, c, signers)
 	if err != nil {
 		return nil, fmt.Errorf("signing: planning stamps: %w", err)
 	}
 	return list, nil
 }
 
-// plansAtOnce bounds how many documents are read at once to find places on their pages. One may take 50 MB
-// of memory meanwhile.
-const plansAtOnce = 4
-
-// planTimeout is how long a document waits for that.
-const planTimeout = 8 * time.Second
-
-// planning waits until fewer than plansAtOnce documents are read. It returns stamp.ErrNotReady when that takes
-// too long. The caller calls done when the document is no longer read.
-func (s *Service) planning(ctx context.Context) (done func(), err error) {
-	select {
-	case s.plans <- struct{}{}:
-		return func() { <-s.plans }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-time.After(planTimeout):
-		return nil, stamp.ErrNotReady
-	}
-}
-
-func (s *Service) planAll(ctx context.Context, blob storage.Blob, number int, c stamp.Corner, signers int) ([]*Stamp, error) {
-	done, err := s.planning(ctx)
+func (s *Service) planAll(ctx context.Context, account string, blob storage.Blob, number int, c stamp.Corner, signers int) ([]*Stamp, error) {
+	done, err := s.planning.startReading(ctx, account)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +183,7 @@ func (s *Service) planAll(ctx context.Context, blob storage.Blob, number int, c 
 	if err != nil {
 		return nil, err
 	}
-	places, err := page.Capacity(ctx, s.options.Renderer, c, stamp.StandardSize, signers)
+	places, err := page.Capacity(ctx, s.planning.rendererFor(account, knownContent(doc)), c, stamp.StandardSize, signers)
 	if err != nil {
 		return nil, err
 	}

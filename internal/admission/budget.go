@@ -1,6 +1,6 @@
 // Package admission limits what a server accepts at the same time, so that neither many clients nor slow ones
-// exhaust it: [ByteBudget] limits the bytes in flight, [ConnectionLimit] the open connections, and [MinRate] how
-// long a client may keep the server waiting.
+// exhaust it: [ByteBudget] limits the bytes in flight, [ConnectionLimit] the open connections, [Queue] costly work,
+// and [MinRate] how long a client may keep the server waiting.
 //
 // The package does not depend on what is served. A client, identified by a key such as an account or an address,
 // gets a limited share, so that one client cannot block all others.

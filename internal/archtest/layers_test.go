@@ -67,7 +67,7 @@ var layers = []layer{
 	// The API, the signing page, and the stores of all domains.
 	{
 		{"httpapi", "account portal sandbox webhook/delivery signing busysignal idp pades xades stamp ades storage internal/admission httpapi/internal/jsonbody httpapi/internal/ratelimit", ""},
-		{"portal/page", "portal signing idp stamp storage", "image"},
+		{"portal/page", "portal signing idp stamp storage internal/admission", "image"},
 		{"storage/bolt", "account portal sandbox webhook/delivery signing busysignal idp ades storage storage/internal/document internal/durable", "bbolt uuid"},
 		{"storage/postgres", "account portal sandbox webhook/delivery signing busysignal idp ades storage storage/internal/document", "pgx uuid"},
 		{"storage/sealed", "portal sandbox webhook/delivery signing storage internal/durable", ""},
@@ -89,7 +89,7 @@ var layers = []layer{
 		{"webhook/delivery", "webhook storage internal/netguard internal/failpoint", "crypto uuid"},
 	},
 	{
-		{"signing", "idp pades xades stamp busysignal ades storage internal/pki/validation internal/failpoint", "sync uuid"},
+		{"signing", "idp pades xades stamp busysignal ades storage internal/admission internal/pki/validation internal/failpoint", "sync uuid"},
 		{"webhook", "", "crypto"},
 	},
 	{

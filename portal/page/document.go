@@ -67,7 +67,7 @@ func (p *Page) documentViewOf(ctx context.Context, view portal.ParticipantView, 
 
 // currentRevision returns the document's revision in the view, and how to open it.
 func (p *Page) currentRevision(view portal.ParticipantView) (docRevision, openFunc) {
-	return docRevision{view.ID, view.Revision()}, func(ctx context.Context) (portal.DocumentCopy, error) {
+	return docRevision{view.Account, view.ID, view.Revision()}, func(ctx context.Context) (portal.DocumentCopy, error) {
 		return p.config.Portal.Open(ctx, view.ID, view.Participant.ID)
 	}
 }

@@ -83,9 +83,9 @@ func TestTextLines(t *testing.T) {
 // A page that cannot be read says so; the others are shown.
 func TestUnreadablePages(t *testing.T) {
 	t.Parallel()
-	p := &Page{pictures: newPictures(half{})}
+	p := &Page{pictures: newPictures(half{}, nil)}
 	defer p.pictures.close()
-	rev, open := docRevision{"a process", 0}, smallBook(0)
+	rev, open := docRevision{"an account", "a process", 0}, smallBook(0)
 	sizes, err := p.pictures.sizes(t.Context(), rev, open)
 	if err != nil {
 		t.Fatal(err)
@@ -122,9 +122,9 @@ func TestTextTimeout(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := &Page{pictures: newPictures(slowReader{takes: test.reading})}
+				p := &Page{pictures: newPictures(slowReader{takes: test.reading}, nil)}
 				defer p.pictures.close()
-				rev, open := docRevision{"a process", 0}, smallBook(0)
+				rev, open := docRevision{"an account", "a process", 0}, smallBook(0)
 				sizes, err := p.pictures.sizes(t.Context(), rev, open)
 				if err != nil {
 					t.Fatal(err)

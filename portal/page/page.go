@@ -42,6 +42,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/admission"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/stamp"
@@ -76,6 +77,8 @@ type Config struct {
 	Tx       storage.Transactor // the transactions of Store
 	Login    Login              // nil: no login is possible, and the pages say so
 	Renderer Renderer
+	// Rendering is the queue for the renderer, in which all wait that use it; nil: others do not use it.
+	Rendering *admission.Queue
 	// Methods are the offered ways to sign, the default first.
 	Methods []idp.Method
 	// Sender returns the name of the account that asks for signatures.
@@ -107,7 +110,7 @@ func New(c Config) (*Page, error) {
 		c.Login = noLogin{}
 	}
 	p := &Page{config: c, theme: newTheme(c.Operator)}
-	p.pictures = newPictures(c.Renderer)
+	p.pictures = newPictures(c.Renderer, c.Rendering)
 	p.handler = p.routes()
 	return p, nil
 }

@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -238,9 +239,9 @@ func TestEncode(t *testing.T) {
 // Pages of text and scans are drawn and read; other page numbers are not found.
 func TestPicturesOfABook(t *testing.T) {
 	testenv.Slow(t, "a long document is drawn")
-	p := newPictures(newRenderer(t, pdfium.Options{Limit: enoughTime}))
+	p := newPictures(newRenderer(t, pdfium.Options{Limit: enoughTime}), nil)
 	defer p.close()
-	rev, open := docRevision{"a process", 0}, openingOf(bytes.NewReader(book()), int64(len(book())), 0, nil)
+	rev, open := docRevision{"an account", "a process", 0}, openingOf(bytes.NewReader(book()), int64(len(book())), 0, nil)
 	for n, kind := range map[int]string{1: "image/png", 2: "image/jpeg"} {
 		got, err := p.picture(t.Context(), rev, open, n, 640)
 		if err != nil || got.mediaType != kind || len(got.file) > 300<<10 {
@@ -457,4 +458,56 @@ func BenchmarkFirstPicture(b *testing.B) {
 			}
 		})
 	}
+}
+
+// stallingRenderer reads documents from a store that does not answer.
+type stallingRenderer struct {
+	Renderer
+	drawing chan<- struct{} // gets a value for each page
+	release <-chan struct{}
+}
+
+func (s stallingRenderer) Render(ctx context.Context, _ io.ReaderAt, size int64, page, width, height int) (*image.RGBA, error) {
+	return s.Renderer.Render(ctx, stalled(s), size, page, width, height)
+}
+
+type stalled stallingRenderer
+
+func (s stalled) ReadAt([]byte, int64) (int, error) {
+	select {
+	case s.drawing <- struct{}{}:
+	default:
+	}
+	<-s.release
+	return 0, io.ErrUnexpectedEOF
+}
+
+// However many pictures wait, the renderer finds places for visible signatures, which creating a process requires, also
+// with one processor.
+func TestPicturesLeaveAnInstanceForPlaceSearches(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	renderer := newRenderer(t, pdfium.Options{Limit: enoughTime, Wait: time.Minute})
+	drawing, release := make(chan struct{}, 1), make(chan struct{})
+	p := newPictures(stallingRenderer{renderer, drawing, release}, nil)
+	var all sync.WaitGroup
+	document := pdftest.Book(make([]pdftest.Leaf, 1))
+	for n := range 10 {
+		all.Go(func() {
+			rev := docRevision{"an account", fmt.Sprint("process ", n), 0}
+			if _, err := p.picture(t.Context(), rev, openingOf(bytes.NewReader(document), int64(len(document)), 0, nil), 1, 640); err == nil {
+				t.Error("a page is drawn of a document that cannot be read")
+			}
+		})
+	}
+	<-drawing
+	page, err := stamp.ReadPage(bytes.NewReader(document), int64(len(document)), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if places, err := page.Capacity(t.Context(), renderer, stamp.BottomRight, stamp.StandardSize, 3); err != nil || len(places) != 3 {
+		t.Errorf("places: %v, %v", places, err)
+	}
+	close(release)
+	all.Wait()
+	p.close()
 }

@@ -10,18 +10,18 @@ import (
 	"sync"
 	"time"
 
+	"github.com/innsigli/innsigli/internal/admission"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/stamp"
 )
 
 // Limits of the cache and of concurrent work.
 const (
-	cacheCapacity       = 64 << 20         // bytes
-	cacheTTL            = 10 * time.Minute // after the last use
-	failureTTL          = time.Minute      // after which a failed page is tried again
-	maxQueued           = 1024             // waiting to be drawn
-	maxQueuedPerProcess = 64               // of them of one process: more than the pages on one page of HTML
-	queueTimeout        = 30 * time.Second // longest wait in the queue
+	cacheCapacity = 64 << 20         // bytes
+	cacheTTL      = 10 * time.Minute // after the last use
+	failureTTL    = 10 * time.Minute // after which a failed page is tried again
+	maxQueued     = 1024             // waiting to be drawn
+	queueTimeout  = 30 * time.Second // longest wait in the queue
 )
 
 // Errors of pictures, page sizes and texts.
@@ -34,10 +34,10 @@ var (
 	errClosed = errors.New("pages are not drawn any more")
 )
 
-// docRevision is one revision of the document of a process.
+// docRevision is one revision of the document of a process of an account.
 type docRevision struct {
-	process  string
-	revision int
+	account, process string
+	revision         int
 }
 
 // cacheKey is the key of a picture, of the text of a page (width 0), or of the sizes of all pages (page 0).
@@ -46,6 +46,17 @@ type cacheKey struct {
 	page, width int
 }
 
+// failure returns the key of a [cachedFailure]. A page that cannot be drawn in one width is not drawn in another.
+func (k cacheKey) failure() cacheKey {
+	if k.width > 0 {
+		k.width = anyWidth
+	}
+	return k
+}
+
+// anyWidth is the width in the key of a failure.
+const anyWidth = -1
+
 // cacheValue is a value of the cache. Its cost is its approximate size in bytes.
 type cacheValue interface{ cost() int }
 
@@ -53,15 +64,14 @@ type cacheValue interface{ cost() int }
 type openFunc func(ctx context.Context) (portal.DocumentCopy, error)
 
 // pictures draws and caches pictures of document pages with their text. Concurrent requests for the same value
-// share one call. At most GOMAXPROCS-1 values, and at least one, are computed at once; the renderer has one
-// more instance for others, such as the search for the place of a visible signature. Memory is bounded by the
-// cache and one page for each of these. Page sizes have a queue of their own and need no renderer, so that no
-// page of HTML waits until pictures are drawn.
+// share one call. Values are computed in turns of the queue, in which signing requests wait too. Page sizes have a queue
+// of their own and need no renderer, so that no page of HTML waits until pictures are drawn. Memory is bounded by the
+// cache and one page for each place of the queues.
 type pictures struct {
 	renderer      Renderer
-	drawing       *renderQueue    // to draw a page or to extract its text
-	sizing        *renderQueue    // to read page sizes
-	ctx           context.Context // until close
+	drawing       *admission.Queue // to draw a page or to extract its text
+	sizing        *admission.Queue // to read page sizes
+	ctx           context.Context  // until close
 	cancel        context.CancelFunc
 	running       sync.WaitGroup
 	prefetchQueue chan prefetchJob // documents to draw before they are requested
@@ -71,13 +81,16 @@ type pictures struct {
 	inflight map[cacheKey]*inflightCall
 }
 
-// newPictures starts the prefetching goroutine; see close.
-func newPictures(r Renderer) *pictures {
-	atOnce := max(1, runtime.GOMAXPROCS(0)-1)
+// newPictures starts the prefetching goroutine; see close. drawing is the queue for the renderer; nil: one of its own.
+func newPictures(r Renderer, drawing *admission.Queue) *pictures {
+	places := max(2, runtime.GOMAXPROCS(0))
+	if drawing == nil {
+		drawing = admission.NewQueue(places, maxQueued)
+	}
 	p := &pictures{
 		renderer:      r,
-		drawing:       newRenderQueue(atOnce, maxQueued, maxQueuedPerProcess),
-		sizing:        newRenderQueue(atOnce, maxQueued, maxQueuedPerProcess),
+		drawing:       drawing,
+		sizing:        admission.NewQueue(places, maxQueued),
 		prefetchQueue: make(chan prefetchJob, maxPrefetchQueue),
 		cache:         newCache(cacheCapacity, cacheTTL),
 		inflight:      make(map[cacheKey]*inflightCall),
@@ -118,15 +131,11 @@ func (cachedFailure) cost() int { return 0 }
 // the document.
 func (p *pictures) get(ctx context.Context, k cacheKey, open openFunc, build buildFunc) (cacheValue, error) {
 	p.mu.Lock()
-	switch found := p.cache.get(k, cacheTime()).(type) {
-	case nil:
-	case cachedFailure:
-		if cacheTime().Before(found.until) {
-			p.mu.Unlock()
+	if found := p.cached(k); found != nil {
+		p.mu.Unlock()
+		if _, failed := found.(cachedFailure); failed {
 			return nil, errUnreadable
 		}
-	default:
-		p.mu.Unlock()
 		return found, nil
 	}
 	if p.ctx.Err() != nil {
@@ -149,6 +158,19 @@ func (p *pictures) get(ctx context.Context, k cacheKey, open openFunc, build bui
 	}
 }
 
+// cached returns the value of a key from the cache, a [cachedFailure] that lasts, or nil. The caller holds mu.
+func (p *pictures) cached(k cacheKey) cacheValue {
+	now := cacheTime()
+	if f, failed := p.cache.get(k.failure(), now).(cachedFailure); failed && now.Before(f.until) {
+		return f
+	}
+	found := p.cache.get(k, now)
+	if _, failed := found.(cachedFailure); failed {
+		return nil
+	}
+	return found
+}
+
 // start computes a value in the background. The caller holds mu.
 func (p *pictures) start(k cacheKey, open openFunc, build buildFunc) *inflightCall {
 	ctx, cancel := context.WithCancel(p.ctx)
@@ -163,7 +185,7 @@ func (p *pictures) start(k cacheKey, open openFunc, build buildFunc) *inflightCa
 		case err == nil:
 			p.cache.put(k, value, cacheTime())
 		case errors.Is(err, errUnreadable):
-			p.cache.put(k, cachedFailure{cacheTime().Add(failureTTL)}, cacheTime())
+			p.cache.put(k.failure(), cachedFailure{cacheTime().Add(failureTTL)}, cacheTime())
 		case p.ctx.Err() != nil:
 			err = errClosed
 		}
@@ -192,10 +214,20 @@ func (p *pictures) build(ctx context.Context, k cacheKey, open openFunc, build b
 	if k.page == 0 {
 		queue = p.sizing
 	}
-	if err := queue.acquire(ctx, k.process, queueTimeout); err != nil {
+	release, err := queue.Acquire(ctx, admission.Group{Account: k.account, Name: k.process, Long: true}, queueTimeout)
+	if errors.Is(err, admission.ErrBusy) {
+		return nil, errBusy
+	}
+	if err != nil {
 		return nil, err
 	}
-	defer queue.release(k.process)
+	defer release()
+	p.mu.Lock()
+	_, failed := p.cached(k).(cachedFailure)
+	p.mu.Unlock()
+	if failed { // in another width, meanwhile
+		return nil, errUnreadable
+	}
 	document, err := open(ctx)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/innsigli/innsigli/internal/admission"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/stamp"
@@ -53,13 +54,13 @@ func (p *pictures) clear() {
 	p.cache.evictExpired(time.Now().Add(2 * cacheTTL))
 }
 
-var third = cacheKey{docRevision: docRevision{"a process", 3}, page: 1, width: 640}
+var third = cacheKey{docRevision: docRevision{"an account", "a process", 3}, page: 1, width: 640}
 
 // Concurrent requests for a value share one computation, and later ones get it from the cache.
 func TestRequestsShareACall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := newPictures(blank{})
+		p := newPictures(blank{}, nil)
 		defer p.close()
 		var made atomic.Int32
 		do := func(context.Context, io.ReaderAt, int64) (cacheValue, error) {
@@ -91,7 +92,7 @@ func TestRequestsShareACall(t *testing.T) {
 func TestRequestsEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := newPictures(blank{})
+		p := newPictures(blank{}, nil)
 		defer p.close()
 		var ended atomic.Int32
 		do := func(ctx context.Context, _ io.ReaderAt, _ int64) (cacheValue, error) {
@@ -126,11 +127,9 @@ func TestRequestsEnd(t *testing.T) {
 		}
 		synctest.Wait()
 		p.mu.Lock()
-		p.drawing.mu.Lock()
-		if ended.Load() != 1 || len(p.inflight) != 0 || len(p.drawing.running) != 0 {
-			t.Errorf("ended %d times, %d calls in flight, %v running", ended.Load(), len(p.inflight), p.drawing.running)
+		if ended.Load() != 1 || len(p.inflight) != 0 {
+			t.Errorf("ended %d times, %d calls in flight", ended.Load(), len(p.inflight))
 		}
-		p.drawing.mu.Unlock()
 		p.mu.Unlock()
 		if got, err := p.get(t.Context(), third, opening(3, nil), do); got != weighing(7) || err != nil {
 			t.Errorf("started again: %v, %v", got, err)
@@ -142,7 +141,7 @@ func TestRequestsEnd(t *testing.T) {
 func TestPicturesClose(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := newPictures(blank{})
+		p := newPictures(blank{}, nil)
 		failed := make(chan error)
 		go func() {
 			_, err := p.get(t.Context(), third, opening(3, nil), func(ctx context.Context, _ io.ReaderAt, _ int64) (cacheValue, error) {
@@ -186,7 +185,7 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newPictures(blank{})
+				p := newPictures(blank{}, nil)
 				defer p.close()
 				var made atomic.Int32
 				do := func(_ context.Context, file io.ReaderAt, _ int64) (cacheValue, error) {
@@ -285,22 +284,22 @@ func TestPrefetch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := new(countingRenderer)
-		p := newPictures(r)
+		p := newPictures(r, nil)
 		t.Cleanup(p.close)
 		open := smallBook(0)
 		for range 1000 {
-			p.prefetch(docRevision{"a process", 0}, open)
+			p.prefetch(docRevision{"an account", "a process", 0}, open)
 			time.Sleep(100 * time.Millisecond)
 		}
 		each := int32(len(prefetchWidths) * prefetchPages)
 		if got := r.drawn.Load(); got != each {
 			t.Errorf("%d pictures, want %d", got, each)
 		}
-		if _, err := p.picture(t.Context(), docRevision{"a process", 0}, nil, 1, defaultWidth); err != nil {
+		if _, err := p.picture(t.Context(), docRevision{"an account", "a process", 0}, nil, 1, defaultWidth); err != nil {
 			t.Errorf("the first page is not cached: %v", err)
 		}
 		for n := range 1000 {
-			p.prefetch(docRevision{"another", n}, func(ctx context.Context) (portal.DocumentCopy, error) {
+			p.prefetch(docRevision{"an account", "another", n}, func(ctx context.Context) (portal.DocumentCopy, error) {
 				c, err := open(ctx)
 				c.Revision = n
 				return c, err
@@ -382,7 +381,7 @@ func TestReaderOfALongDocument(t *testing.T) {
 			t.Errorf("another document takes %v", took)
 		}
 		all.Wait()
-		if drawn.Load() == 0 || refused.Load() < pages-maxQueuedPerProcess-10 {
+		if drawn.Load() == 0 || drawn.Load()+refused.Load() != pages {
 			t.Errorf("%d pages are drawn, %d refused", drawn.Load(), refused.Load())
 		}
 	})
@@ -392,18 +391,89 @@ func TestReaderOfALongDocument(t *testing.T) {
 func TestSizesWaitForNoDrawing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := newPictures(slowRenderer{draws: time.Hour})
+		p := newPictures(slowRenderer{draws: time.Hour}, nil)
 		defer p.close()
 		leaves := bytes.NewReader(pdftest.Book(make([]pdftest.Leaf, 3)))
 		open := openingOf(leaves, leaves.Size(), 0, nil)
 		for n := range runtime.GOMAXPROCS(0) {
-			go p.picture(t.Context(), docRevision{fmt.Sprint(n), 0}, open, 1, 640)
+			go p.picture(t.Context(), docRevision{"an account", fmt.Sprint(n), 0}, open, 1, 640)
 		}
 		synctest.Wait()
 		began := time.Now()
-		got, err := p.sizes(t.Context(), docRevision{"another", 0}, open)
+		got, err := p.sizes(t.Context(), docRevision{"an account", "another", 0}, open)
 		if err != nil || got.total != 3 || time.Since(began) > 0 {
 			t.Errorf("%v, %v after %v", got, err, time.Since(began))
+		}
+	})
+}
+
+// A page that could not be drawn in one width is not drawn in another for a while, and other pages are.
+func TestFailedPageIsRemembered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPictures(blank{}, nil)
+		defer p.close()
+		made := 0
+		ask := func(page, width int) error {
+			k := third
+			k.page, k.width = page, width
+			_, err := p.get(t.Context(), k, opening(3, nil), func(context.Context, io.ReaderAt, int64) (cacheValue, error) {
+				made++
+				return weighing(1), errors.New("damaged")
+			})
+			return err
+		}
+		for i, step := range []struct{ page, width, made int }{{1, 1440, 1}, {1, 640, 1}, {1, 0, 2}, {1, 0, 2}, {2, 640, 3}, {1, 960, 3}} {
+			if err := ask(step.page, step.width); !errors.Is(err, errUnreadable) || made != step.made {
+				t.Errorf("%d: %v, made %d times, want %d", i, err, made, step.made)
+			}
+		}
+		time.Sleep(failureTTL + time.Second)
+		if err := ask(1, 640); !errors.Is(err, errUnreadable) || made != 4 {
+			t.Errorf("later: %v, made %d times, want 4", err, made)
+		}
+	})
+}
+
+// However many pages of one account wait, those of another are drawn, and none of them is refused.
+func TestPicturesOfAccountsAreFair(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPictures(blank{}, admission.NewQueue(3, 20))
+		defer p.close()
+		var all sync.WaitGroup
+		ask := func(account string, process int, ended *[]error) {
+			all.Go(func() {
+				k := cacheKey{docRevision{account, fmt.Sprint(process), 3}, 1, 640}
+				_, err := p.get(t.Context(), k, opening(3, nil), func(context.Context, io.ReaderAt, int64) (cacheValue, error) {
+					time.Sleep(time.Second)
+					return weighing(1), nil
+				})
+				*ended = append(*ended, err)
+			})
+			synctest.Wait()
+		}
+		var flood, other []error
+		for i := range 40 {
+			ask("flood", i, &flood)
+		}
+		for i := range 3 {
+			ask("other", i, &other)
+		}
+		time.Sleep(4 * time.Second)
+		synctest.Wait()
+		if len(other) != 3 || errors.Join(other...) != nil {
+			t.Errorf("of another account: %v", other)
+		}
+		all.Wait()
+		refused := 0
+		for _, err := range flood {
+			if errors.Is(err, errBusy) {
+				refused++
+			}
+		}
+		if len(flood) != 40 || refused != 40-2-20+3 { // two have places, and three of those that wait make room for the other account
+			t.Errorf("%d of %d of the flood were refused", refused, len(flood))
 		}
 	})
 }

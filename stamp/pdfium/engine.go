@@ -14,13 +14,11 @@ import (
 	"github.com/klippa-app/go-pdfium"
 	"github.com/klippa-app/go-pdfium/webassembly"
 	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 )
 
 const (
-	maxMemory = 256 << 20 // bytes of an instance
-	wasmPage  = 64 << 10  // bytes of a WebAssembly page
-
 	// compilers is how many goroutines compile at once: two, because a single one ignores the end
 	// of its context, and no more, because the server answers requests at the same time.
 	compilers = 2
@@ -39,6 +37,16 @@ type engine struct {
 	cold  bool
 	kept  bool // the compiled code is in the cache's folder
 	err   error
+
+	making sync.Mutex    // held while an instance is made
+	next   *linearMemory // of the instance that is made; nil: it has been taken
+}
+
+// Allocate implements [experimental.MemoryAllocator]: it returns the memory of the instance that is being made.
+func (e *engine) Allocate(uint64, uint64) experimental.LinearMemory {
+	m := e.next
+	e.next = nil
+	return m
 }
 
 // prepare starts loading the engine on its first call, and returns a channel that is closed when
@@ -59,7 +67,7 @@ func (r *Renderer) prepare() <-chan struct{} {
 // load loads PDFium from the cache or compiles it. If the cache fails, because it is damaged or
 // cannot be written, load does without it.
 func (e *engine) load(ctx context.Context, o Options) (err error) {
-	ctx = experimental.WithCompilationWorkers(ctx, compilers)
+	ctx = experimental.WithMemoryAllocator(experimental.WithCompilationWorkers(ctx, compilers), e)
 	if folder := o.Cache; folder != "" && privateFolder(folder) {
 		before := cacheEntries(folder)
 		if len(before) == 0 && o.Compile != nil {
@@ -115,9 +123,10 @@ func cacheEntries(folder string) (list []cacheEntry) {
 
 // newPool makes a pool of instances without a limit, because the renderer counts them. The compiled
 // code checks in every loop whether its context has ended. Without that check, it would exceed its
-// deadline, and Go's garbage collector, and so the whole program, would wait for it.
+// deadline, and Go's garbage collector, and so the whole program, would wait for it. PDFium uses the exceptions of
+// WebAssembly. The memory of an instance is limited by its linearMemory.
 func newPool(ctx context.Context, cache wazero.CompilationCache) (pdfium.Pool, error) {
-	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(maxMemory / wasmPage)
+	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesExceptionHandling)
 	if cache != nil {
 		config = config.WithCompilationCache(cache)
 	}

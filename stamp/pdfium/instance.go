@@ -11,12 +11,8 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-const (
-	// maxUses and maxIdleMemory bound the reuse of an instance: its number of uses, and its memory,
-	// which never shrinks. A new instance takes a few milliseconds and 18 MiB.
-	maxUses       = 100
-	maxIdleMemory = 32 << 20
-)
+// maxUses is how often an instance is used. A new instance takes a few milliseconds.
+const maxUses = 100
 
 // instance is a PDFium with its own memory. One goroutine at a time uses it.
 //
@@ -26,7 +22,8 @@ const (
 type instance struct {
 	pool   pdfium.Pdfium
 	files  fileReaders
-	module api.Module
+	module reflect.Value // of go-pdfium, with the method ExportedFunction
+	memory *linearMemory
 	used   int // number of uses
 }
 
@@ -36,48 +33,67 @@ type fileReaders interface {
 	io.Closer // closes the readers
 }
 
-func newInstance(ctx context.Context, pool pdfium.Pool) (*instance, error) {
-	made, err := pool.GetInstanceWithContext(ctx)
+// newInstance makes an instance. ctx limits how long that takes.
+func (r *Renderer) newInstance(ctx context.Context) (*instance, error) {
+	e := &r.engine
+	e.making.Lock()
+	defer e.making.Unlock()
+	memory, err := r.budget.newMemory(ctx)
 	if err != nil {
+		return nil, err
+	}
+	e.next = memory
+	made, err := e.pool.GetInstanceWithContext(ctx)
+	if err != nil {
+		memory.release()
 		return nil, fmt.Errorf("pdfium: a new instance: %w", err)
 	}
-	i := &instance{pool: made}
+	i := &instance{pool: made, memory: memory}
 	inside := made.GetImplementation()
 	i.files, _ = inside.(fileReaders)
 	// The module is in an exported field of a type that has no name outside of go-pdfium.
 	if v := reflect.Indirect(reflect.ValueOf(inside)); v.Kind() == reflect.Struct {
 		if field := v.FieldByName("Module"); field.IsValid() {
-			i.module, _ = field.Interface().(api.Module)
+			i.module = field.MethodByName("ExportedFunction")
 		}
 	}
-	if i.files == nil || i.module == nil {
-		made.Kill()
+	if i.files == nil || !i.module.IsValid() || i.function("malloc") == nil || e.next != nil {
+		i.close()
 		return nil, errors.New("pdfium: go-pdfium is of another version than the one in go.mod")
 	}
 	return i, nil
 }
 
-// isSpent reports whether the instance must not be used again.
-func (i *instance) isSpent() bool {
-	return i.used >= maxUses || i.module.Memory().Size() > maxIdleMemory
+// function returns a function of PDFium, or nil.
+func (i *instance) function(name string) api.Function {
+	f, _ := i.module.Call([]reflect.Value{reflect.ValueOf(name)})[0].Interface().(api.Function)
+	return f
 }
 
-// close frees the instance. It ignores errors, because the instance is not used again.
+// isSpent reports whether the instance must not be used again: it has been used often, or its memory, which never
+// shrinks, has grown.
+func (i *instance) isSpent() bool { return i.used >= maxUses || i.memory.size > keptMemory }
+
+// close frees the instance. It ignores errors, because the instance is not used again. Closing the module comes first:
+// then nothing runs in it when the readers are closed, and when its memory is released.
 func (i *instance) close() {
-	i.files.Close()
 	i.pool.Kill()
+	if i.files != nil {
+		i.files.Close()
+	}
+	i.memory.release()
 }
 
 // calls are consecutive calls of PDFium. After the first failure they call nothing and return 0.
 type calls struct {
 	context.Context
-	module    api.Module
+	instance  *instance
 	functions map[string]api.Function // the functions called so far; each has its own stack
 	err       error
 }
 
 func newCalls(ctx context.Context, i *instance) *calls {
-	return &calls{Context: ctx, module: i.module, functions: make(map[string]api.Function)}
+	return &calls{Context: ctx, instance: i, functions: make(map[string]api.Function)}
 }
 
 // do calls a function of PDFium and returns its result.
@@ -87,7 +103,7 @@ func (c *calls) do(function string, args ...uint64) uint64 {
 	}
 	f := c.functions[function]
 	if f == nil {
-		if f = c.module.ExportedFunction(function); f == nil {
+		if f = c.instance.function(function); f == nil {
 			c.err = fmt.Errorf("pdfium: the module has no function %s", function)
 			return 0
 		}
@@ -121,9 +137,10 @@ func (c *calls) memory(at uint64, size int) []byte {
 	if c.err != nil {
 		return nil
 	}
-	view, ok := c.module.Memory().Read(uint32(at), uint32(size))
-	if !ok {
+	area := c.instance.memory.area[:c.instance.memory.size]
+	if at > uint64(len(area)) || uint64(size) > uint64(len(area))-at {
 		c.err = errors.New("pdfium: memory of an instance is out of bounds")
+		return nil
 	}
-	return view
+	return area[at : at+uint64(size)]
 }

@@ -175,11 +175,16 @@ func (r *Renderer) runWithInstance(ctx context.Context, do func(context.Context,
 	i := r.takeIdle()
 	if i == nil {
 		var err error
-		if i, err = newInstance(ctx, r.engine.pool); err != nil {
+		if i, err = r.newInstance(ctx); err != nil {
 			return err
 		}
 	}
-	if err := do(ctx, i); err != nil || i.isSpent() {
+	i.memory.ctx, i.memory.err = ctx, nil
+	err := do(ctx, i)
+	if i.memory.err != nil { // even if there is a picture: it may be incomplete
+		err = i.memory.err
+	}
+	if err != nil || i.isSpent() {
 		i.close() // the document may have damaged it
 		return err
 	}

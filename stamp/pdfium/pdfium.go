@@ -8,8 +8,8 @@
 // A program that draws at once calls Warm without go: a rendering waits only for Options.Wait.
 //
 // The sandbox has no files, no network, no environment and no output. It reads only the given
-// document, has at most 256 MiB of memory, and stops when the context of a rendering ends. It runs
-// no script and no action of a document.
+// document, has at most 256 MiB of memory for a page, and [Options].Memory for all pages together, and
+// stops when the context of a rendering ends. It runs no script and no action of a document.
 package pdfium
 
 import (
@@ -46,9 +46,16 @@ type Options struct {
 	Compile func(ctx context.Context) error
 
 	// Instances is how many pages are drawn or read at once; other callers wait. 0: GOMAXPROCS, but at
-	// least 2, so that a page that takes long does not keep all others waiting. An idle instance holds 20
+	// least 2, so that a page that takes long does not keep all others waiting. An idle instance holds 18
 	// to 32 MiB.
 	Instances int
+
+	// Memory is how many bytes of memory all instances have together, at least 32 MiB each. An instance has at most
+	// 256 MiB. A page that needs more, or more than Memory leaves for it beside the 32 MiB of each other instance,
+	// cannot be drawn. While others have the memory that a page needs, the page waits as it waits for a processor.
+	// The memory of an instance is returned to the system at once when a page has failed, or when it is more than
+	// 32 MiB after a page. 0: 256 MiB, and 64 MiB for each instance but one.
+	Memory int64
 
 	// Wait is how long a rendering waits in all until the renderer is ready, an instance is free, and the
 	// instance has a processor. Then the error is [stamp.ErrNotReady]. 0: 8 s.
@@ -74,6 +81,7 @@ type Renderer struct {
 	lifetime context.Context // ends with Close
 	end      context.CancelFunc
 	engine   engine
+	budget   *memoryBudget
 	slots    chan struct{} // has an element for each page that is being drawn or read
 
 	running sync.WaitGroup // counts renderings and the preparation
@@ -92,13 +100,16 @@ func New(o Options) *Renderer {
 	if o.Instances <= 0 {
 		o.Instances = max(minInstances, runtime.GOMAXPROCS(0))
 	}
+	if o.Memory <= 0 {
+		o.Memory = maxMemory + int64(o.Instances-1)*sharedMemory
+	}
 	if o.Wait <= 0 {
 		o.Wait = defaultWait
 	}
 	if o.Limit <= 0 {
 		o.Limit = defaultLimit
 	}
-	r := &Renderer{options: o, slots: make(chan struct{}, o.Instances)}
+	r := &Renderer{options: o, slots: make(chan struct{}, o.Instances), budget: newMemoryBudget(o.Memory, o.Instances)}
 	r.lifetime, r.end = context.WithCancel(context.Background())
 	r.engine.done = make(chan struct{})
 	return r
@@ -110,6 +121,9 @@ func New(o Options) *Renderer {
 func (r *Renderer) Render(ctx context.Context, src io.ReaderAt, size int64, page, width, height int) (*image.RGBA, error) {
 	return r.Within(r.options.Limit).Render(ctx, src, size, page, width, height)
 }
+
+// Instances returns how many pages are drawn or read at once.
+func (r *Renderer) Instances() int { return r.options.Instances }
 
 // Warm prepares the renderer. cold reports whether it had to compile PDFium, which takes seconds.
 // The error is that of ctx, which does not stop the preparation, [ErrClosed], or a permanent
