@@ -33,6 +33,7 @@ type SignRequest struct {
 	Method   idp.Method
 	Phone    string // for idp.SIM
 	Revision int    // of the document that the person has read: [DocumentCopy.Revision]
+	NotShown []int  // pages that could not be drawn, which the person has acknowledged; for the evidence log
 }
 
 // Sign asks the person who has logged in as a participant to sign. No other participant can sign until this signature
@@ -41,7 +42,7 @@ type SignRequest struct {
 // Errors, in the order in which they are checked: [ErrNotFound], [ErrViewer], [ErrAnswered], [ErrNotLoggedIn],
 // [ErrNotWaiting], [ErrTurn], [ErrChanged], and those of signing.Service.Start, such as [*signing.Refusal].
 func (s *Service) Sign(ctx context.Context, processID, participantID string, in SignRequest) (signing.Started, error) {
-	e := process.BeginSigning{Participant: participantID, Revision: in.Revision}
+	e := process.BeginSigning{Participant: participantID, Revision: in.Revision, NotShown: in.NotShown}
 	return s.startSigning(ctx, processID, participantID, e, func(signer *Participant) idp.Person {
 		// signer.Person is not nil: the event is permitted after a login only.
 		return idp.Person{Method: in.Method, Phone: in.Phone, Kennitala: signer.Person.Kennitala}
