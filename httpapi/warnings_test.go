@@ -15,7 +15,7 @@ var scripted = pdftest.Build(pdftest.Options{
 	Page: "/AA << /O << /S /JavaScript /JS (a\\(\\)) >> >>", Catalog: "/AcroForm << /Fields [] /XFA [] >>",
 })
 
-// spec 3.12 and 4.9: the warnings about a document are in the answers of the Portal API and in the evidence log of both
+// spec 3.12: the warnings about a document are in the answers of the Portal API and in the evidence log of both
 // APIs, whose other answers stay as they are.
 func TestWarnings(t *testing.T) {
 	t.Parallel()

@@ -145,7 +145,7 @@ type Process struct {
 	// expired. It is zero if the process was waiting when it was stored, and in processes of servers that did not
 	// store it yet.
 	EndedAt time.Time
-	// Warnings are those about the document as it was uploaded (spec 4.9). It is nil if there were none, and in processes of
+	// Warnings are those about the document as it was uploaded (spec 3.12). It is nil if there were none, and in processes of
 	// servers that did not look for any.
 	Warnings []inspect.Warning
 }
