@@ -42,6 +42,8 @@ package account
 import (
 	"errors"
 	"time"
+
+	"github.com/innsigli/innsigli/inspect"
 )
 
 var (
@@ -78,11 +80,12 @@ const TokenLifetime = time.Hour
 type Account struct {
 	ID            string // a UUID
 	Name          string
-	PaymentMethod bool     // the account has a payment method, so it may make more than the free signatures
-	Quota         int64    // document storage in bytes; Stored counts against it
-	Admins        []string // mail addresses that are notified of problems
-	Signatures    int64    // made so far, including the free ones
-	Stored        int64    // bytes of the account's documents that are not deleted yet
+	PaymentMethod bool           // the account has a payment method, so it may make more than the free signatures
+	Quota         int64          // document storage in bytes; Stored counts against it
+	Admins        []string       // mail addresses that are notified of problems
+	Signatures    int64          // made so far, including the free ones
+	Stored        int64          // bytes of the account's documents that are not deleted yet
+	Documents     inspect.Policy // what becomes of documents with warnings; empty: inspect.Warn
 	CreatedAt     time.Time
 	ClosedAt      time.Time // when its deletion began; zero: it is not being deleted
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -32,8 +33,9 @@ type Line struct {
 // Terms are the limits within which an account may sign and store documents.
 type Terms struct {
 	PaymentMethod bool
-	Free          int   // free signatures that are not used yet
-	Quota         int64 // unused bytes of document storage; negative if more is stored than the quota permits
+	Free          int            // free signatures that are not used yet
+	Quota         int64          // unused bytes of document storage; negative if more is stored than the quota permits
+	Documents     inspect.Policy // what becomes of documents with warnings
 }
 
 // Signed adds the signature of a request to the ledger, unless it is in the ledger already. ordered reports
@@ -84,7 +86,7 @@ func (s *Service) Terms(ctx context.Context, account string) (Terms, error) {
 	if err != nil {
 		return Terms{}, storeError("reading the account", err)
 	}
-	return Terms{PaymentMethod: a.PaymentMethod, Free: a.freeSignatures(), Quota: a.Quota - a.Stored}, nil
+	return Terms{PaymentMethod: a.PaymentMethod, Free: a.freeSignatures(), Quota: a.Quota - a.Stored, Documents: a.Documents}, nil
 }
 
 // freeSignatures returns how many free signatures the account has not used yet.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -145,6 +146,22 @@ func (s *Service) SetQuota(ctx context.Context, id string, bytes int64) error {
 		return fmt.Errorf("%w: the quota is less than 0 bytes", ErrInvalid)
 	}
 	return s.set(ctx, id, func(a *Account) { a.Quota = bytes })
+}
+
+// SetDocuments sets what becomes of the account's documents with warnings, from now on. Errors: [ErrInvalid],
+// [ErrNotFound], [ErrClosed].
+func (s *Service) SetDocuments(ctx context.Context, id string, policy inspect.Policy) error {
+	if err := policy.Check(); err != nil {
+		return fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return s.set(ctx, id, func(a *Account) { a.Documents = policy })
+}
+
+// DocumentPolicy returns what becomes of the account's documents with warnings. In a transaction it does not change until the
+// transaction ends. Errors: [ErrNotFound], [ErrClosed].
+func (s *Service) DocumentPolicy(ctx context.Context, id string) (inspect.Policy, error) {
+	a, err := ifOpen(s.store.ShareAccount(ctx, id))
+	return a.Documents, storeError("reading the account", err)
 }
 
 // SetAdmins sets the mail addresses that are notified of problems: at most 20 different addresses, without

@@ -11,6 +11,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/httpapi/internal/jsonbody"
+	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
@@ -121,6 +122,7 @@ func toProblem(err error) (problem, bool) {
 	var syntax *jsonbody.SyntaxError
 	var h *busysignal.HeldError
 	var maxBytes *http.MaxBytesError
+	var refused *inspect.RefusedError
 	switch {
 	case errors.As(err, &p):
 		return *p, true
@@ -130,6 +132,8 @@ func toProblem(err error) (problem, bool) {
 		return tooLarge, true
 	case errors.As(err, &syntax):
 		return *invalid(map[string][]string{syntax.Path: {syntax.Message}}), true
+	case errors.As(err, &refused):
+		return documentRefused(refused.Codes), true
 	case errors.As(err, &h):
 		return busySignalHeld(h.UserID), true
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/innsigli/innsigli/httpapi"
 	"github.com/innsigli/innsigli/httpapi/internal/jsonbody"
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/inspect"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/portal"
@@ -366,6 +367,7 @@ var serviceErrors = []failingCall{
 	{name: "start: a stamp outside", method: "POST", path: signingPath, body: aStamp, err: pades.ErrRect},
 	{name: "start: no room in time", method: "POST", path: signingPath, body: aStart, limits: httpapi.Limits{Documents: 2}, meanwhile: true, err: signing.ErrFinished},
 	{name: "process: encrypted", method: "POST", path: processesPath, body: aProcess, err: pades.ErrEncrypted},
+	{name: "process: refused", method: "POST", path: processesPath, body: aProcess, err: &inspect.RefusedError{Codes: []inspect.Code{inspect.JavaScript, inspect.XFA}}},
 	{name: "participant: none", method: "POST", path: "/api/v1/sandbox/portal/signing-processes/1/participants/1/sign", body: `{"sandboxUserId":"0f8fad5b-d9cb-469f-a165-70867728950e"}`, err: portal.ErrNotFound},
 	{name: "activation: signed ping", method: "POST", path: webhooks + "/1/activate", err: &delivery.EndpointError{Failed: delivery.SignedPing, Detail: "What the endpoint did."}},
 	{name: "activation: unverifiable ping", method: "POST", path: webhooks + "/1/activate", err: &delivery.EndpointError{Failed: delivery.UnverifiablePing, Detail: "What the endpoint did."}},

@@ -4,6 +4,8 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
+
+	"github.com/innsigli/innsigli/inspect"
 )
 
 // titledError returns a problem with a title of spec 1.4. Each title has an explanation below.
@@ -58,6 +60,15 @@ var (
 
 // unreadable is the answer to a document that the server cannot sign for any signer.
 func unreadable(why string) problem { return badRequest("Document could not be read", why) }
+
+// documentRefused is the answer to a document that the account's policy refuses (spec 3.12).
+func documentRefused(codes []inspect.Code) problem {
+	var kinds []string
+	for _, code := range codes {
+		kinds = append(kinds, string(code))
+	}
+	return badRequest("Document is not accepted", "The account does not accept documents with "+strings.Join(kinds, ", ")+".")
+}
 
 // Signing processes and sandbox users.
 var (
@@ -141,6 +152,7 @@ var explanations = []struct{ title, text string }{
 	{"Stamp overlaps another signature", "With Manual positioning, a stamp must not overlap a visible signature on the page. Choose another place, or use Auto, which finds a free one."},
 	{"Document could not be read", "The file is not a readable PDF, needs a password, or has a broken signature. The document of a signing process must not be encrypted at all. The member detail states the cause."},
 	{"Document does not allow signatures", "An earlier signature of the document, or the permissions of its encryption, do not allow another signature. Only its author can change that."},
+	{"Document is not accepted", "The document has something that makes it look different to different readers, such as a script, an attached file or a hidden layer, and the account refuses documents with it. The member detail names the kinds. Remove it from the document, for example by printing it to a new PDF, or ask the operator for another policy."},
 	{"Busy signal is held", "Another signing request is running on the same file. The member busySignal has the userId of the request that holds the signal. Try again when that request has ended. The signal is free after 5 minutes at the latest."},
 	{"Participant is a viewer", "Only signers of a signing process sign or decline. Viewers receive the document to read."},
 	{"Participant has already answered", "A participant signs or declines once, and this one already has. The signing process shows which."},

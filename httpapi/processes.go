@@ -12,6 +12,7 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/httpapi/internal/jsonbody"
+	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/storage"
@@ -124,10 +125,11 @@ func (a *api) getProcessDocument(w http.ResponseWriter, r *http.Request, caller 
 
 // process is the JSON form of a signing process (spec 4.2).
 type process struct {
-	ID           string        `json:"signingProcessId"`
-	Status       portal.Status `json:"status"`
-	CreatedAt    string        `json:"createdAt"`
-	Participants []participant `json:"participants"`
+	ID           string            `json:"signingProcessId"`
+	Status       portal.Status     `json:"status"`
+	CreatedAt    string            `json:"createdAt"`
+	Participants []participant     `json:"participants"`
+	Warnings     []inspect.Warning `json:"warnings"`
 }
 
 // participant is the JSON form of a participant of a signing process.
@@ -144,10 +146,11 @@ type participant struct {
 }
 
 func (a *api) processBody(v portal.ProcessView) process {
-	body := process{ID: v.ID, Status: v.Status, CreatedAt: timestamp(v.CreatedAt), Participants: []participant{}}
+	body := process{ID: v.ID, Status: v.Status, CreatedAt: timestamp(v.CreatedAt), Participants: []participant{}, Warnings: []inspect.Warning{}}
 	for _, one := range v.Participants {
 		body.Participants = append(body.Participants, a.participantBody(one))
 	}
+	body.Warnings = append(body.Warnings, v.Warnings...)
 	return body
 }
 

@@ -40,7 +40,7 @@ func TestProcessIsCreated(t *testing.T) {
 	if at, _ := made["createdAt"].(string); !created.MatchString(at) || uuid.Validate(id) != nil || id != strings.ToLower(id) {
 		t.Errorf("createdAt or signingProcessId of %s", a.body)
 	}
-	want := object{"signingProcessId": id, "status": "Waiting", "createdAt": made["createdAt"]}
+	want := object{"signingProcessId": id, "status": "Waiting", "createdAt": made["createdAt"], "warnings": []any{}}
 	var participants []any
 	drawn := map[any]bool{id: true}
 	for i, sent := range []object{

@@ -153,7 +153,7 @@ func (s *server) handler(t *testing.T, db *faultyStore, w wiring) http.Handler {
 		provider = w.provider(s.people)
 	}
 	owner := s.processOwner(db)
-	options.Owner, options.Ledger = owner, s.accounts
+	options.Owner, options.Ledger, options.DocumentPolicy = owner, s.accounts, s.accounts.DocumentPolicy
 	s.requests = signing.New(db.Requests(), db, s.documents, db.Jobs(), db.EvidenceLog(), provider, signals, options)
 	s.processes = portal.New(owner, s.requests)
 	config := httpapi.Config{

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/internal/failpoint"
 	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/signing"
@@ -21,7 +22,8 @@ import (
 //
 // Errors, in the order in which they are checked: [*InvalidError] with the faults of all fields; [ErrKeyReused];
 // [ErrKeyInUse]; [ErrNotFound] if the process of a repeated call was deleted; the errors of signing.Service.Plan, with
-// [ErrTooMany] or [ErrNotDrawn] if there are no places for the stamps; [ErrPayment]; [ErrQuota].
+// [ErrTooMany] or [ErrNotDrawn] if there are no places for the stamps; [*inspect.RefusedError] if the account refuses
+// documents with such warnings; [ErrPayment]; [ErrQuota].
 //
 // Create discards the draft's document unless it belongs to the new process. After storage.ErrUnavailable the process
 // may exist or not. The caller may then call Create again with the same key.
@@ -77,6 +79,10 @@ func (s *Service) createNew(ctx context.Context, d Draft, reserved *Key) (Proces
 	case errors.Is(err, stamp.ErrNotDrawn):
 		err = fmt.Errorf("%w: %w", ErrNotDrawn, err)
 	}
+	var warnings []inspect.Warning
+	if err == nil {
+		warnings, err = s.signing.Warnings(ctx, d.Account, d.Document)
+	}
 	if err == nil {
 		err = ctx.Err() // the caller has gone
 	}
@@ -85,11 +91,12 @@ func (s *Service) createNew(ctx context.Context, d Draft, reserved *Key) (Proces
 	}
 	failpoint.Here("portal/planned")
 	p := d.process(stamps, s.now(ctx))
+	p.Warnings = warnings
 	err = storage.InTx(context.WithoutCancel(ctx), s.tx, func(ctx context.Context) error {
 		if err := s.useKey(ctx, reserved, p.ID); err != nil {
 			return err
 		}
-		if err := s.checkTerms(ctx, d.Account, d.signers(), size, p.CreatedAt); err != nil {
+		if err := s.checkTerms(ctx, &p, d.signers(), size); err != nil {
 			return err
 		}
 		return s.storeNew(ctx, &p, d.Client, size)
@@ -151,15 +158,18 @@ func (d *Draft) signers() (n int) {
 	return n
 }
 
-// checkTerms checks whether an account may create a process with so many signers and a document of that size.
-// [ErrPayment], [ErrQuota].
-func (s *Service) checkTerms(ctx context.Context, account string, signers int, size int64, now time.Time) error {
-	terms, err := s.accounts.Terms(ctx, account)
+// checkTerms checks whether the account of a new process may create it, with so many signers and a document of that size.
+// [*inspect.RefusedError], [ErrPayment], [ErrQuota].
+func (s *Service) checkTerms(ctx context.Context, p *Process, signers int, size int64) error {
+	terms, err := s.accounts.Terms(ctx, p.Account)
 	if err != nil {
 		return fmt.Errorf("portal: reading the terms of the account: %w", err)
 	}
+	if refused := terms.Documents.Refused(p.Warnings); len(refused) > 0 {
+		return &inspect.RefusedError{Codes: refused}
+	}
 	if !terms.PaymentMethod {
-		if err := s.checkFree(ctx, account, terms.Free, signers, now); err != nil {
+		if err := s.checkFree(ctx, p.Account, terms.Free, signers, p.CreatedAt); err != nil {
 			return err
 		}
 	}

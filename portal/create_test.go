@@ -66,7 +66,7 @@ func TestCreate(t *testing.T) {
 	s.same(mails, s.outbox.sent("invitation"))
 	size := len(s.read(v.ID))
 	s.same(map[string]any{
-		"client": "a client", "origin": "api", "document": "Contract.pdf", "size": float64(size), "participants": recorded,
+		"client": "a client", "origin": "api", "document": "Contract.pdf", "size": float64(size), "participants": recorded, "warnings": []any{},
 	}, s.recorded(v.ID, "process.created"))
 	s.stores(size, 0)
 	s.noUploads()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/storage"
 )
@@ -62,7 +63,7 @@ func (s core) carryOutOne(ctx context.Context, p *Process, e process.Event, effe
 		who := loginPerson(e)
 		return s.record(ctx, p, loggedInEntry, personFacts{Participant: one.ID, Name: who.Name, Kennitala: who.Kennitala})
 	case process.RecordStart:
-		return s.record(ctx, p, begunEntry, begunFacts{one.ID, effect.Request})
+		return s.record(ctx, p, begunEntry, begunFacts{one.ID, effect.Request, notShown(e)})
 	case process.ReportSigned:
 		facts := personFacts{Participant: one.ID, Name: one.Signature.Name, Kennitala: one.Signature.Kennitala, Request: effect.Request}
 		return errors.Join(s.record(ctx, p, signedEntry, facts), s.emitSigned(ctx, p, one))
@@ -97,6 +98,14 @@ func loginPerson(e process.Event) Person {
 		return e.Person
 	}
 	return Person{}
+}
+
+// notShown returns the pages that a person has acknowledged who begins to sign.
+func notShown(e process.Event) []int {
+	if e, ok := e.(process.BeginSigning); ok {
+		return e.NotShown
+	}
+	return nil
 }
 
 // mail sends messages, if the service has a [Mail].
@@ -136,6 +145,9 @@ type createdFacts struct {
 	Document     string         `json:"document"` // file name
 	Size         int64          `json:"size"`     // of the uploaded document in bytes
 	Participants []inviteeFacts `json:"participants"`
+	// Warnings are those about the document. They are absent in entries of earlier versions, and empty if there was nothing to
+	// warn of.
+	Warnings *[]inspect.Warning `json:"warnings,omitempty"`
 }
 
 // inviteeFacts are the facts of a participant in createdEntry.
@@ -162,8 +174,9 @@ type personFacts struct {
 
 // begunFacts are the facts of begunEntry.
 type begunFacts struct {
-	Participant string `json:"participant"` // ID
-	Request     string `json:"request"`     // ID of the signing request
+	Participant string `json:"participant"`        // ID
+	Request     string `json:"request"`            // ID of the signing request
+	NotShown    []int  `json:"notShown,omitempty"` // pages that could not be drawn, which the person has acknowledged
 }
 
 // declinedFacts are the facts of declinedEntry.
@@ -187,7 +200,8 @@ func (s core) record(ctx context.Context, p *Process, kind string, facts any) er
 }
 
 func (s core) recordCreated(ctx context.Context, p *Process, client string, size int64) error {
-	facts := createdFacts{Client: client, Origin: p.Origin, Document: p.FileName, Size: size}
+	warnings := append([]inspect.Warning{}, p.Warnings...)
+	facts := createdFacts{Client: client, Origin: p.Origin, Document: p.FileName, Size: size, Warnings: &warnings}
 	for _, one := range p.Participants {
 		facts.Participants = append(facts.Participants, inviteeFacts{one.ID, one.Role, one.Name, one.Email, one.Kennitala})
 	}

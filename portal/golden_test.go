@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/innsigli/innsigli/inspect"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/storage"
@@ -40,17 +41,27 @@ var goldenFacts = map[string]any{
 	createdEntry: createdFacts{
 		Client: "client", Origin: API, Document: "Samningur.pdf", Size: 1024,
 		Participants: []inviteeFacts{{"signer", Signer, "Jóna Prófdóttir", "jona@example.com", "0101302989"}, {"viewer", Viewer, "Viewer", "viewer@example.com", ""}},
+		Warnings:     &[]inspect.Warning{{Code: inspect.JavaScript, Detail: "An action runs JavaScript (object 12).", Page: 2}},
 	},
 	invitedEntry:   invitedFacts{[]string{"signer", "viewer"}},
 	loggedInEntry:  personFacts{Participant: "signer", Name: "Jóna Prófdóttir", Kennitala: "0101302989"},
-	begunEntry:     begunFacts{"signer", "request"},
+	begunEntry:     begunFacts{"signer", "request", []int{3, 7}},
 	signedEntry:    personFacts{"signer", "Jóna Prófdóttir", "0101302989", "request"},
 	declinedEntry:  declinedFacts{"signer", "0101302989", "Nei, <takk> & bless"},
 	completedEntry: struct{}{},
 	deletedEntry:   struct{}{},
 }
 
-// TestGoldenFacts checks that facts are encoded as version 1 encoded them, and decodes them.
+// firstFacts are facts as version 1 encoded them, which had no warnings about documents.
+func firstFacts() map[string]any {
+	first := maps.Clone(goldenFacts)
+	created, begun := first[createdEntry].(createdFacts), first[begunEntry].(begunFacts)
+	created.Warnings, begun.NotShown = nil, nil
+	first[createdEntry], first[begunEntry] = created, begun
+	return first
+}
+
+// TestGoldenFacts checks that facts are encoded as version 2 encoded them, and decodes them and those of version 1.
 func TestGoldenFacts(t *testing.T) {
 	if diff := cmp.Diff(testenv.Constants(t, "string", "Entry"), slices.Sorted(maps.Keys(goldenFacts))); diff != "" {
 		t.Errorf("kinds of entries -, with an example +:\n%s", diff)
@@ -65,12 +76,24 @@ func TestGoldenFacts(t *testing.T) {
 	for _, kind := range []string{createdEntry, invitedEntry, begunEntry, signedEntry, declinedEntry} {
 		testenv.Filled(t, goldenFacts[kind])
 	}
-	for kind, facts := range testenv.SameAsGoldenJSON(t, "testdata/facts-1.golden.json", log.facts) {
-		got := reflect.New(reflect.TypeOf(goldenFacts[kind]))
+	sameFacts(t, goldenFacts, testenv.SameAsGoldenJSON(t, "testdata/facts-2.golden.json", log.facts))
+	var first map[string]json.RawMessage
+	testenv.NoError(t, json.Unmarshal(testenv.ReadFile(t, "testdata/facts-1.golden.json"), &first))
+	sameFacts(t, firstFacts(), first)
+}
+
+// sameFacts decodes facts and compares them.
+func sameFacts(t *testing.T, want map[string]any, encoded map[string]json.RawMessage) {
+	t.Helper()
+	if len(encoded) != len(want) {
+		t.Errorf("%d kinds, want %d", len(encoded), len(want))
+	}
+	for kind, facts := range encoded {
+		got := reflect.New(reflect.TypeOf(want[kind]))
 		if err := json.Unmarshal(facts, got.Interface()); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(goldenFacts[kind], got.Elem().Interface()); diff != "" {
+		if diff := cmp.Diff(want[kind], got.Elem().Interface()); diff != "" {
 			t.Errorf("%s -want +got:\n%s", kind, diff)
 		}
 	}

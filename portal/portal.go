@@ -49,6 +49,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/signing"
 )
@@ -144,6 +145,9 @@ type Process struct {
 	// expired. It is zero if the process was waiting when it was stored, and in processes of servers that did not
 	// store it yet.
 	EndedAt time.Time
+	// Warnings are those about the document as it was uploaded (spec 3.12). It is nil if there were none, and in processes of
+	// servers that did not look for any.
+	Warnings []inspect.Warning
 }
 
 // Participant is a person who signs or reads the document of a process.

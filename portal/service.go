@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/storage"
@@ -13,6 +14,7 @@ import (
 // Signing signs the documents of processes. *signing.Service implements it and documents the methods.
 type Signing interface {
 	Plan(ctx context.Context, account, document string, page int, c stamp.Corner, signers int) ([]*signing.Stamp, error)
+	Warnings(ctx context.Context, account, document string) ([]inspect.Warning, error)
 	Start(ctx context.Context, in signing.Start) (signing.Started, error)
 	Drive(ctx context.Context, request string) (signing.Progress, error)
 	Progress(ctx context.Context, request string) (signing.Progress, error)
@@ -32,8 +34,9 @@ type Accounts interface {
 // Terms are what an account may use.
 type Terms struct {
 	PaymentMethod bool
-	Free          int   // signatures that cost nothing and were not made yet
-	Quota         int64 // bytes that the account may still store; negative if it stores too many
+	Free          int            // signatures that cost nothing and were not made yet
+	Quota         int64          // bytes that the account may still store; negative if it stores too many
+	Documents     inspect.Policy // what becomes of documents with warnings
 }
 
 // Events sends events to the subscribers of an account. An event is sent only if the transaction of its context is

@@ -20,6 +20,7 @@ type SignRequest struct {
 	Method   idp.Method
 	Phone    string // for idp.SIM
 	Revision int    // of the document that the person has read: [DocumentCopy.Revision]
+	NotShown []int  // pages that could not be drawn, which the person has acknowledged; for the evidence log
 }
 
 // Sign asks the person who has logged in as a participant to sign. No other participant can sign until this signature
@@ -29,7 +30,7 @@ type SignRequest struct {
 // [ErrNotWaiting], [ErrTurn], [ErrChanged], and those of signing.Service.Start, such as [*signing.Refusal].
 func (s *Service) Sign(ctx context.Context, processID, participantID string, in SignRequest) (signing.Started, error) {
 	event := func(requestID string) process.Event {
-		return process.BeginSigning{Participant: participantID, Revision: in.Revision, Request: requestID}
+		return process.BeginSigning{Participant: participantID, Revision: in.Revision, NotShown: in.NotShown, Request: requestID}
 	}
 	return s.startSigning(ctx, processID, participantID, event, func(signer *Participant) idp.Person {
 		// signer.Person is not nil: the event is permitted after a login only.

@@ -212,7 +212,7 @@ func (s *Server) assembleSigning() {
 	options.Sources = func() ades.Sources { return s.observer.Sources(sources()) }
 	options.OnStep = s.logStep
 	options.SingleProcess = isSingleProcess(b)
-	options.Owner, options.Ledger, options.CheckAccount = owner, s.accounts, s.accounts.CheckOpen
+	options.Owner, options.Ledger, options.CheckAccount, options.DocumentPolicy = owner, s.accounts, s.accounts.CheckOpen, s.accounts.DocumentPolicy
 	s.signing = signing.New(sealed.Requests(b.Requests(), c.MasterKey), s.tx, b.Documents(), b.Jobs(), b.EvidenceLog(), s.observer.Provider(s.people.provider), s.signals, options)
 	s.processes = portal.New(owner, s.signing)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/storage"
 )
@@ -41,6 +42,9 @@ type askedEntry struct {
 	Level     string     `json:"level"`             // B, T, LT or LTA
 	Packing   string     `json:"packing,omitempty"` // of XML alone
 	content              // as it was uploaded
+	// Warnings are those about a PDF. They are absent in the entry of an order, whose process has them, and in those of
+	// earlier versions, and empty if there was nothing to warn of.
+	Warnings *[]inspect.Warning `json:"warnings,omitempty"`
 }
 
 // content identifies a document.
@@ -109,15 +113,19 @@ func (s *Service) record(ctx context.Context, r *Request, kind string, facts any
 	return s.log.Record(ctx, storage.Entry{Subject: r.ID, Account: r.Account, Kind: kind, At: s.now(ctx), Facts: encoded})
 }
 
-func (s *Service) recordAsked(ctx context.Context, r *Request, client string, original content) error {
+func (s *Service) recordAsked(ctx context.Context, r *Request, b *startInput) error {
 	facts := askedEntry{
-		Client: client,
+		Client: b.Client,
 		Method: r.Person.Method, Kennitala: r.Person.Kennitala, Phone: r.Person.Phone,
 		Document: r.Text.Document, Reason: r.Text.Reason, Place: r.Place, Level: r.Level.String(),
-		content: original,
+		content: b.original,
 	}
-	if r.Format == XML {
+	switch {
+	case r.Format == XML:
 		facts.Packing = r.Packing.String()
+	case b.Order == nil:
+		warnings := append([]inspect.Warning{}, b.warnings...)
+		facts.Warnings = &warnings
 	}
 	return s.record(ctx, r, askedEntryKind, facts)
 }

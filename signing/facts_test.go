@@ -101,7 +101,7 @@ func TestEvidenceOfASignature(t *testing.T) {
 			"signature.asked": {
 				"client": "a client", "method": "IdpSim", "kennitala": kennitala, "phone": "555 0101",
 				"document": "contract.pdf", "reason": "Undirritun", "place": "Akureyri, IS", "level": "LT",
-				"sha256": sha256Of(document), "size": float64(len(document)),
+				"sha256": sha256Of(document), "size": float64(len(document)), "warnings": []any{},
 			},
 			"signature.prepared": {
 				"provider":    "phone",

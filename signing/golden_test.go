@@ -15,6 +15,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/inspect"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/xades"
@@ -80,6 +81,7 @@ var goldenFacts = map[string]any{
 		Client: "client", Method: idp.SIM, Kennitala: "0101302989", Phone: "555 0101",
 		Document: "Samningur.xml", Reason: "Undirritun", Place: "Reykjavík, Ísland", Level: ades.LT.String(),
 		Packing: xades.Enveloping.String(), content: content{"00ff", 1024},
+		Warnings: &[]inspect.Warning{{Code: inspect.JavaScript, Detail: "An action runs JavaScript (object 12).", Page: 2}},
 	},
 	preparedEntryKind: preparedEntry{
 		Provider: "provider", Certificate: []byte("certificate"), Algorithm: ades.ECDSA.String(), Hash: crypto.SHA256.String(), Digest: "01fe",
@@ -92,7 +94,7 @@ var goldenFacts = map[string]any{
 	abandonedEntryKind: abandonedEntry{Waiting},
 }
 
-// Facts of version 2 are made the same way, and are read; so are those that version 1 recorded.
+// Facts of version 3 are made the same way, and are read; so are those that versions 1 and 2 recorded.
 func TestGoldenFacts(t *testing.T) {
 	if diff := cmp.Diff(testenv.Constants(t, "string", "EntryKind"), slices.Sorted(maps.Keys(goldenFacts))); diff != "" {
 		t.Errorf("kinds of entries -, with an example +:\n%s", diff)
@@ -111,19 +113,28 @@ func TestGoldenFacts(t *testing.T) {
 	for _, entry := range store.entries {
 		encoded[entry.Kind] = entry.Facts
 	}
-	readFacts(t, testenv.SameAsGoldenJSON(t, "testdata/facts-2.golden.json", encoded), goldenFacts)
+	readFacts(t, testenv.SameAsGoldenJSON(t, "testdata/facts-3.golden.json", encoded), goldenFacts)
 
-	content, err := os.ReadFile("testdata/facts-1.golden.json")
+	want := maps.Clone(goldenFacts)
+	asked := want[askedEntryKind].(askedEntry)
+	asked.Warnings = nil
+	want[askedEntryKind] = asked
+	readFacts(t, earlierFacts(t, "testdata/facts-2.golden.json"), want)
+	want[failedEntryKind] = failedEntry{Provider: "provider", Code: idp.UserCancelled}
+	readFacts(t, earlierFacts(t, "testdata/facts-1.golden.json"), want)
+}
+
+// earlierFacts reads the facts that an earlier version recorded.
+func earlierFacts(t *testing.T, path string) (facts map[string]json.RawMessage) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(content, &facts)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	var first map[string]json.RawMessage
-	if err := json.Unmarshal(content, &first); err != nil {
-		t.Fatal(err)
-	}
-	want := maps.Clone(goldenFacts)
-	want[failedEntryKind] = failedEntry{Provider: "provider", Code: idp.UserCancelled}
-	readFacts(t, first, want)
+	return facts
 }
 
 func readFacts(t *testing.T, encoded map[string]json.RawMessage, want map[string]any) {

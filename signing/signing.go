@@ -56,6 +56,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/internal/admission"
 	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/storage"
@@ -153,6 +154,9 @@ type Options struct {
 	// CheckAccount returns an error if an account takes no new requests, which Start returns. It is called in the
 	// transaction that stores a request. nil: all accounts take requests.
 	CheckAccount func(ctx context.Context, account string) error
+	// DocumentPolicy returns what the account wants to become of a PDF with warnings that Start is called with. It is
+	// called in the transaction that stores a request. nil: every document is accepted.
+	DocumentPolicy func(ctx context.Context, account string) (inspect.Policy, error)
 	// AllowDigitalSignature accepts signers' certificates whose key usage has digitalSignature and not
 	// nonRepudiation. Such certificates are usually for logins (EN 319 412-2 4.3.2).
 	AllowDigitalSignature bool
@@ -209,6 +213,9 @@ func New(store Store, tx storage.Transactor, documents storage.Documents, jobs s
 	options.Keep = max(options.Keep, time.Hour)
 	if options.CheckAccount == nil {
 		options.CheckAccount = func(context.Context, string) error { return nil }
+	}
+	if options.DocumentPolicy == nil {
+		options.DocumentPolicy = func(context.Context, string) (inspect.Policy, error) { return inspect.Warn, nil }
 	}
 	if options.Sources == nil {
 		options.Sources = func() ades.Sources { return ades.Sources{Roots: x509.NewCertPool()} }

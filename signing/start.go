@@ -11,6 +11,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/internal/failpoint"
 	"github.com/innsigli/innsigli/storage"
 )
@@ -64,7 +65,7 @@ func (r *Refusal) Error() string { return "signing: the identity provider refuse
 // Start returns a [*Refusal] when the provider refuses, the error of [BusySignal.Take] when the signal is
 // not free, and [ErrFormat], [ErrLevel], [ErrKeyReused] or [ErrKeyInUse]. It returns
 // storage.ErrUnavailable or storage.ErrFull when the store was unavailable; the call may then be
-// repeated, best with an idempotency key. With a stamp it also returns the errors of pades.Check, of
+// repeated, best with an idempotency key. It returns an [*inspect.RefusedError] if [Options].DocumentPolicy refuses the document. With a stamp it also returns the errors of pades.Check, of
 // stamp.ReadPage and of finding a place, and stamp.ErrImage; without one, a document that cannot be
 // signed fails later. It returns the error of [Options].CheckAccount when the account takes no requests. The
 // documents of a start that failed are deleted.
@@ -130,7 +131,8 @@ func (s *Service) diedStarting(r Request) bool {
 // startInput is a start with the facts that are established before the request is stored.
 type startInput struct {
 	Start
-	original content // the document as it was sent; that of an order when the order is accepted
+	original content           // the document as it was sent; that of an order when the order is accepted
+	warnings []inspect.Warning // about that PDF; none with an Order, whose owner has them
 	stamp    *Stamp
 }
 
@@ -177,13 +179,15 @@ func (s *Service) create(ctx context.Context, b *startInput) (r Request, replay 
 	return r, replay, err
 }
 
-// prepareUpload clears the account's abandoned requests and identifies the uploaded document. Only a start
+// prepareUpload clears the account's abandoned requests, and identifies and inspects the uploaded document. Only a start
 // of the Signing API clears (spec 3.6).
 func (s *Service) prepareUpload(ctx context.Context, b *startInput) (err error) {
 	if err := s.clear(ctx, b.Account); err != nil {
 		return err
 	}
-	b.original, err = s.identify(ctx, b.Document)
+	if b.original, err = s.identify(ctx, b.Document); err == nil && b.Format == PDF {
+		b.warnings, err = s.Warnings(ctx, b.Account, b.Document)
+	}
 	return err
 }
 
@@ -250,7 +254,10 @@ func (s *Service) tryCreate(ctx context.Context, b *startInput) (r Request, repl
 		if err := s.options.CheckAccount(ctx, b.Account); err != nil { // accounts are locked after requests and processes
 			return err
 		}
-		return s.recordAsked(ctx, &r, b.Client, b.original)
+		if err := s.checkPolicy(ctx, b.Account, b.warnings); err != nil {
+			return err
+		}
+		return s.recordAsked(ctx, &r, b)
 	})
 	if isUnavailable(err) { // it may have been stored
 		s.afterwards(s.newSession(fresh).discardNow)

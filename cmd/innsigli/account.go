@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -8,9 +9,11 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/server/operator"
 )
 
@@ -20,6 +23,7 @@ type accountCommand struct {
 	PaymentMethod accountPaymentMethod `cmd:"" help:"Set whether an account has a payment method."`
 	Quota         accountQuota         `cmd:"" help:"Set the document storage of an account."`
 	Admins        accountAdmins        `cmd:"" help:"Show or set the mail addresses that problems are reported to."`
+	Set           accountSet           `cmd:"" help:"Show or set what becomes of the documents of an account."`
 	Statement     accountStatement     `cmd:"" help:"Print what an account is charged for a month."`
 	Delete        accountDelete        `cmd:"" help:"Delete an account with all of its data."`
 }
@@ -114,18 +118,63 @@ func (c accountAdmins) Run(ctx context.Context, s streams) error {
 		if c.None || len(c.Addresses) > 0 {
 			return o.SetAdmins(ctx, c.Account, c.Addresses)
 		}
-		accounts, err := o.Accounts(ctx)
+		a, err := accountOf(ctx, o, c.Account)
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(accounts, func(a account.Account) bool { return a.ID == c.Account })
-		if i < 0 {
-			return fmt.Errorf("there is no account %q", c.Account)
-		}
-		for _, address := range accounts[i].Admins {
+		for _, address := range a.Admins {
 			fmt.Fprintln(s.stdout, address)
 		}
 		return nil
+	})
+}
+
+// accountOf returns the account with an ID.
+func accountOf(ctx context.Context, o operator.Operator, id string) (account.Account, error) {
+	accounts, err := o.Accounts(ctx)
+	if err != nil {
+		return account.Account{}, err
+	}
+	i := slices.IndexFunc(accounts, func(a account.Account) bool { return a.ID == id })
+	if i < 0 {
+		return account.Account{}, fmt.Errorf("there is no account %q", id)
+	}
+	return accounts[i], nil
+}
+
+type accountSet struct {
+	storeFlag
+	Account   string         `arg:"" help:"ID of the account."`
+	Documents inspect.Policy `placeholder:"POLICY" help:"warn, refuse, or refuse: with kinds of warnings that are separated by commas."`
+}
+
+func (accountSet) Help() string {
+	return "With --documents refuse, a document that has any warning is refused when a signing process is created or a signature is started; with refuse:JavaScript,XFA one that has a warning of these kinds. An account accepts all documents (warn) until that is changed. The kinds are " + strings.Join(policyKinds(), ", ") + "; docs/explanation/warnings.md explains them. Without a flag the command prints the setting.\n\nExample: innsigli account set 0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11 --documents refuse:JavaScript,EmbeddedFiles"
+}
+
+// policyKinds returns the kinds that a policy can name.
+func policyKinds() (kinds []string) {
+	for _, code := range inspect.Codes() {
+		if inspect.Policy("refuse:"+code).Check() == nil {
+			kinds = append(kinds, string(code))
+		}
+	}
+	return kinds
+}
+
+func (c accountSet) Run(ctx context.Context, s streams) error {
+	if err := c.Documents.Check(); err != nil {
+		return fmt.Errorf("%w: --documents: %w", errUsage, err)
+	}
+	return c.operate(ctx, func(o operator.Operator) error {
+		if c.Documents != "" {
+			return o.SetDocuments(ctx, c.Account, c.Documents)
+		}
+		a, err := accountOf(ctx, o, c.Account)
+		if err == nil {
+			_, err = fmt.Fprintf(s.stdout, "documents %s\n", cmp.Or(a.Documents, inspect.Warn))
+		}
+		return err
 	})
 }
 

@@ -43,19 +43,19 @@ var layers = []layer{
 		{"internal/test/pdflint", "internal/pdf", ""},
 		{"internal/test/postgres", "internal/test/env", "pgx"},
 		{"internal/test/validators", "internal/test/env", ""},
-		{"storage/storagetest", "account portal portal/process sandbox webhook webhook/delivery signing busysignal idp pades ades storage", "go-cmp sync uuid"},
+		{"storage/storagetest", "account portal portal/process sandbox webhook webhook/delivery signing busysignal idp pades ades storage inspect", "go-cmp sync uuid"},
 	},
 	{{"internal/test/cert", "", ""}, {"internal/test/env", "", "go-cmp"}},
 
 	// The program.
-	{{"cmd/innsigli", "server server/config server/doctor server/operator account portal sandbox webhook webhook/delivery storage storage/bolt storage/postgres storage/transfer idp pades xades stamp stamp/pdfium ades/online ades/report ades internal/durable", "kong sync"}},
+	{{"cmd/innsigli", "server server/config server/doctor server/operator account portal sandbox webhook webhook/delivery storage storage/bolt storage/postgres storage/transfer idp pades xades stamp stamp/pdfium ades/online ades/report ades internal/durable inspect", "kong sync"}},
 
 	// The server.
 	{{"server/doctor", "server/config server/operator sandbox storage/bolt storage/sealed idp idp/ciba stamp/pdfium ades/online ades storage", "sync"}},
 	{{"server/config", "server portal/page storage/bolt storage/postgres storage/sealed storage/transfer sandbox idp idp/audkenni idp/ciba idp/login stamp/pdfium ades/online ades storage internal/mail server/internal/notify server/internal/telemetry", "toml otel-sdk"}},
 	{{"server", "server/operator httpapi portal/page storage/sealed account portal sandbox webhook/delivery signing busysignal idp idp/login idp/simulated stamp stamp/pdfium ades storage internal/admission internal/mail internal/queue server/internal/front server/internal/notify server/internal/reference server/internal/telemetry", "sync otel-trace"}},
 	{
-		{"server/operator", "account portal sandbox webhook/delivery signing busysignal storage/sealed storage server/internal/notify", "uuid"},
+		{"server/operator", "account portal sandbox webhook/delivery signing busysignal storage/sealed storage server/internal/notify inspect", "uuid"},
 		{"server/internal/front", "httpapi account internal/admission internal/queue server/internal/telemetry", "otel-trace"},
 	},
 	{
@@ -66,10 +66,10 @@ var layers = []layer{
 
 	// The API, the signing page, and the stores of all domains.
 	{
-		{"httpapi", "account portal sandbox webhook/delivery signing busysignal idp pades xades stamp ades storage internal/admission httpapi/internal/jsonbody httpapi/internal/ratelimit", ""},
-		{"portal/page", "portal signing idp stamp storage internal/admission", "image"},
-		{"storage/bolt", "account portal sandbox webhook/delivery signing busysignal idp ades storage storage/internal/document internal/durable", "bbolt uuid"},
-		{"storage/postgres", "account portal sandbox webhook/delivery signing busysignal idp ades storage storage/internal/document", "pgx uuid"},
+		{"httpapi", "account portal sandbox webhook/delivery signing busysignal idp pades xades stamp ades storage internal/admission httpapi/internal/jsonbody httpapi/internal/ratelimit inspect", ""},
+		{"portal/page", "portal signing idp stamp storage internal/admission inspect", "image"},
+		{"storage/bolt", "account portal sandbox webhook/delivery signing busysignal idp ades storage storage/internal/document internal/durable inspect", "bbolt uuid"},
+		{"storage/postgres", "account portal sandbox webhook/delivery signing busysignal idp ades storage storage/internal/document inspect", "pgx uuid"},
 		{"storage/sealed", "portal sandbox webhook/delivery signing storage internal/durable", ""},
 		{"storage/transfer", "account portal sandbox webhook/delivery signing busysignal storage", ""},
 	},
@@ -83,13 +83,13 @@ var layers = []layer{
 
 	// The domains of the service.
 	{
-		{"account", "storage", "uuid"},
-		{"portal", "portal/process signing idp stamp ades storage internal/failpoint", "uuid"},
+		{"account", "storage inspect", "uuid"},
+		{"portal", "portal/process signing idp stamp ades storage internal/failpoint inspect", "uuid"},
 		{"sandbox", "idp ades storage sandbox/ca", "uuid"},
 		{"webhook/delivery", "webhook storage internal/netguard internal/failpoint", "crypto uuid"},
 	},
 	{
-		{"signing", "idp pades xades stamp busysignal ades storage internal/admission internal/pki/validation internal/failpoint", "sync uuid"},
+		{"signing", "idp pades xades stamp busysignal ades storage internal/admission internal/pki/validation internal/failpoint inspect", "sync uuid"},
 		{"webhook", "", "crypto"},
 	},
 	{
@@ -106,6 +106,7 @@ var layers = []layer{
 		{"ades/online", "ades internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/netguard", ""},
 		{"ades/report", "ades", "text"},
 		{"idp", "ades", ""},
+		{"inspect", "internal/pdf", ""},
 		{"idp/ciba", "", "jose oidc"},
 		{"pades", "pades/internal/diff pades/internal/form ades internal/pki/validation internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/pki/signerjson internal/pdf", ""},
 		{"sandbox/ca", "ades internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl", ""},

@@ -35,6 +35,7 @@ type BeginSigning struct {
 	Participant string
 	Revision    int    // of the document that the person has read: [Process.Revision] at that time
 	Request     string // ID of the signing request
+	NotShown    []int  // pages that could not be drawn, which the person has acknowledged
 }
 
 // BeginSigningAs is the start of a signature by a sandbox user, without a login.

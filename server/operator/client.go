@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
@@ -104,6 +105,11 @@ func (c *Client) SetQuota(ctx context.Context, id string, bytes int64) error {
 // SetAdmins implements [Operator].
 func (c *Client) SetAdmins(ctx context.Context, id string, addresses []string) error {
 	return run(ctx, c, "set-account", accountSetting{ID: id, Admins: &addresses})
+}
+
+// SetDocuments implements [Operator].
+func (c *Client) SetDocuments(ctx context.Context, id string, policy inspect.Policy) error {
+	return run(ctx, c, "set-account", accountSetting{ID: id, Documents: &policy})
 }
 
 // Statement implements [Operator].

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
@@ -29,6 +30,8 @@ type Operator interface {
 	SetPaymentMethod(ctx context.Context, account string, onFile bool) error
 	SetQuota(ctx context.Context, account string, bytes int64) error
 	SetAdmins(ctx context.Context, account string, addresses []string) error
+	// SetDocuments sets what becomes of an account's documents with warnings.
+	SetDocuments(ctx context.Context, account string, policy inspect.Policy) error
 	// Statement returns what an account owes for the month in which the time is.
 	Statement(ctx context.Context, account string, month time.Time) (account.Statement, error)
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
@@ -53,6 +54,7 @@ type (
 		PaymentMethod *bool
 		Quota         *int64
 		Admins        *[]string
+		Documents     *inspect.Policy
 	}
 	accountDeletion struct {
 		ID      string
@@ -123,6 +125,8 @@ func (s *Service) accountCalls(mux *http.ServeMux) {
 			return nothing{}, s.SetQuota(ctx, a.ID, *a.Quota)
 		case a.Admins != nil:
 			return nothing{}, s.SetAdmins(ctx, a.ID, *a.Admins)
+		case a.Documents != nil:
+			return nothing{}, s.SetDocuments(ctx, a.ID, *a.Documents)
 		}
 		return nothing{}, nil
 	}))

@@ -8,6 +8,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/inspect"
 )
 
 var (
@@ -22,15 +23,16 @@ var (
 )
 
 type accountRecord struct {
-	ID            string    `json:"id"`
-	Name          string    `json:"name"`
-	PaymentMethod bool      `json:"paymentMethod"`
-	Quota         int64     `json:"quota"`
-	Admins        []string  `json:"admins,omitempty"`
-	Signatures    int64     `json:"signatures,omitempty"`
-	Stored        int64     `json:"stored,omitempty"`
-	CreatedAt     time.Time `json:"createdAt"`
-	ClosedAt      time.Time `json:"closedAt,omitzero"`
+	ID            string         `json:"id"`
+	Name          string         `json:"name"`
+	PaymentMethod bool           `json:"paymentMethod"`
+	Quota         int64          `json:"quota"`
+	Admins        []string       `json:"admins,omitempty"`
+	Signatures    int64          `json:"signatures,omitempty"`
+	Stored        int64          `json:"stored,omitempty"`
+	Documents     inspect.Policy `json:"documents,omitempty"`
+	CreatedAt     time.Time      `json:"createdAt"`
+	ClosedAt      time.Time      `json:"closedAt,omitzero"`
 }
 
 type clientRecord struct {

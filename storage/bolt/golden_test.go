@@ -25,12 +25,16 @@ import (
 // of a block has the names of the bucket, from the outermost one on, and its sequence. Each other
 // line is a key and its value. Names, keys and values are quoted as in Go, but JSON is as it is
 // stored. The block of a folder has the names of files and their content.
-const golden = "testdata/records-4.golden"
+const golden = "testdata/records-4-warnings.golden"
 
 var earlierGolden = []string{
+	withoutWarnings,
 	"testdata/earlier/records-3.golden", "testdata/earlier/records-3-order.golden",
 	"testdata/earlier/records-3-folder.golden", "testdata/earlier/records-3-folder-order.golden",
 }
+
+// withoutWarnings is what stores of version 4 had before documents had warnings.
+const withoutWarnings = "testdata/earlier/records-4.golden"
 
 // TestGoldenRecordsAreWritten fails when a record is stored in another way than before.
 func TestGoldenRecordsAreWritten(t *testing.T) {
@@ -52,8 +56,11 @@ func TestGoldenRecordsAreRead(t *testing.T) {
 			folder := t.TempDir()
 			restore(t, string(read(t, file)), folder)
 			want, readExamples := 3, storagetest.ReadEarlierExamples
-			if file == golden {
+			switch file {
+			case golden:
 				want, readExamples = 4, storagetest.ReadExamples
+			case withoutWarnings:
+				want, readExamples = 4, storagetest.ReadExamplesWithoutWarnings
 			}
 			if from, to, err := bolt.Migrate(filepath.Join(folder, "store.db"), bolt.Options{}); from != want || to != 4 || err != nil {
 				t.Fatalf("Migrate: %d -> %d, %v", from, to, err)

@@ -8,6 +8,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/storage"
 )
@@ -91,6 +92,7 @@ type processRecord struct {
 	Turn         *portal.Turn         `json:"turn,omitempty"`
 	Turns        int64                `json:"turns,omitempty"`
 	EndedAt      time.Time            `json:"endedAt,omitzero"`
+	Warnings     []inspect.Warning    `json:"warnings,omitempty"`
 }
 
 func (r processRecord) process() portal.Process { return portal.Process(r) }

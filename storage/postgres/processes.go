@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/storage"
 )
@@ -18,13 +19,13 @@ var processTable = table[processRow]{
 	name: "processes",
 	columns: []string{
 		"id", "account", "origin", "created_at", "file_name", "document", "participants", "turn", "turns", "waits_until", "unopened_until",
-		"ended_at",
+		"ended_at", "warnings",
 	},
 	fields: func(p *processRow) []any {
 		return []any{
 			&p.ID, &p.Account, (*string)(&p.Origin), &p.CreatedAt, &p.FileName, &p.Document, encoded[[]portal.Participant]{&p.Participants},
 			encoded[*portal.Turn]{&p.Turn}, &p.Turns, (*moment)(&p.waitsUntil), (*moment)(&p.unopenedUntil),
-			(*moment)(&p.EndedAt),
+			(*moment)(&p.EndedAt), encoded[[]inspect.Warning]{&p.Warnings},
 		}
 	},
 }

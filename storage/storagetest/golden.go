@@ -133,7 +133,14 @@ func goldenDocuments() []exampleDocument {
 // withoutLaterFields returns the records as earlier versions stored them, which stored no end of a process or
 // an account and parked no jobs.
 func (e examples) withoutLaterFields() examples {
+	e = e.withoutWarnings()
 	e.accounts[1].ClosedAt, e.processes[0].EndedAt, e.parked = time.Time{}, time.Time{}, storage.Job{}
+	return e
+}
+
+// withoutWarnings returns the records as versions stored them that knew no warnings about documents.
+func (e examples) withoutWarnings() examples {
+	e.accounts[0].Documents, e.processes[0].Warnings = "", nil
 	return e
 }
 
@@ -235,6 +242,12 @@ func ReadEarlierExamples(t *testing.T, b Backend) {
 	readExamples(t, b, goldenExamples().withoutLaterFields())
 }
 
+// ReadExamplesWithoutWarnings is ReadExamples for the golden files of the version before, which knew no warnings about
+// documents.
+func ReadExamplesWithoutWarnings(t *testing.T, b Backend) {
+	readExamples(t, b, goldenExamples().withoutWarnings())
+}
+
 func readExamples(t *testing.T, b Backend, e examples) {
 	ctx := t.Context()
 	is(t, e.accounts)(b.Accounts.Accounts(ctx))
@@ -333,7 +346,7 @@ func id(name string) string {
 }
 
 func exampleAccount(name string) account.Account {
-	return account.Account{ID: id(name), Name: "Þór " + name, PaymentMethod: true, Quota: 1 << 40, Admins: []string{"admin@example.is", "þór@example.is"}, Signatures: 1 << 41, Stored: 1 << 42, CreatedAt: base}
+	return account.Account{ID: id(name), Name: "Þór " + name, PaymentMethod: true, Quota: 1 << 40, Admins: []string{"admin@example.is", "þór@example.is"}, Signatures: 1 << 41, Stored: 1 << 42, Documents: "refuse:JavaScript,XFA", CreatedAt: base}
 }
 
 func exampleClient(name, of string) account.Client {

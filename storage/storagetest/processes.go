@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/signing"
@@ -259,6 +260,7 @@ func exampleProcess(name string) portal.Process {
 	person := &portal.Person{Name: "Þór Önundarson", Kennitala: "0101302989", At: after(1)}
 	return portal.Process{
 		ID: id(name), Account: id("a"), Origin: portal.Web, CreatedAt: base, FileName: "Samningur “漢字” <1>.pdf", Document: id("document"),
+		Warnings: []inspect.Warning{{Code: inspect.XFA, Detail: "The form is an XFA form (object 7).", Page: 1}, {Code: inspect.JavaScript, Detail: "An action runs JavaScript."}},
 		Participants: []portal.Participant{
 			{
 				Participant: process.Participant{
