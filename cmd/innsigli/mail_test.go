@@ -113,7 +113,7 @@ func TestMailTestIntoAFolder(t *testing.T) {
 		t.Fatalf("%q, %v, %v", printed, files, err)
 	}
 	letter := testenv.ReadMail(t, files[0])
-	if letter.Subject != "Prófun á pósti / A test of the mail" || letter.Get("Content-Language") != "is, en" || !strings.Contains(letter.Text, "Ekki þarf að bregðast við") {
+	if letter.Subject != "Prófun á pósti / Mail test" || letter.Get("Content-Language") != "is, en" || !strings.Contains(letter.Text, "Ekki þarf að bregðast við") {
 		t.Errorf("%+v", letter)
 	}
 }

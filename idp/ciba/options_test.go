@@ -25,7 +25,7 @@ func TestOptions(t *testing.T) {
 		want   string // in the error; "": none
 	}{
 		"good":                      {func(o *Options) {}, ""},
-		"requires a key":             {func(o *Options) { o.Key = nil }, ""},
+		"requires a key":            {func(o *Options) { o.Key = nil }, ""},
 		"P-256":                     {func(o *Options) { o.Key = p256 }, ""},
 		"P-256 and ES256":           {func(o *Options) { o.Key, o.Algorithm = p256, "ES256" }, ""},
 		"RSA and RS256":             {func(o *Options) { o.Algorithm = "RS256" }, ""},
