@@ -174,7 +174,7 @@ func (c conversation) encode(state idp.State) (idp.State, error) {
 func decodeConversation(state idp.State) (conversation, error) {
 	var c conversation
 	if state.Provider != providerName || state.Version != stateVersion {
-		return c, fmt.Errorf("sandbox: state of %q version %d is not of this provider", state.Provider, state.Version)
+		return c, fmt.Errorf("sandbox: the state of %q, version %d, was not made by this provider", state.Provider, state.Version)
 	}
 	if err := json.Unmarshal(state.Public, &c); err != nil {
 		return c, fmt.Errorf("sandbox: reading the state: %w", err)

@@ -268,7 +268,7 @@ func (c Config) check() error {
 	}
 	switch {
 	case c.Environment < Production || c.Environment > Trial:
-		fault("Environment", "is not one of the environments")
+		fault("Environment", "must be Sandbox, Production or Trial")
 	case c.Environment == Production && c.Provider == nil:
 		fault("Provider", "is missing: it is required in Production")
 	case c.Environment != Production && c.Provider != nil:
@@ -322,7 +322,7 @@ func CheckBaseURL(e Environment, address string) error {
 	case address == "":
 		return errors.New("is missing")
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return fmt.Errorf("%q is not an http or https URL of a server", address)
+		return fmt.Errorf("%q must be an http or https URL without user, query and fragment", address)
 	case front.IsLoopback(u.Hostname()) || e == Sandbox:
 		return nil
 	case u.Scheme == "http":

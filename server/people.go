@@ -47,7 +47,7 @@ func (c Config) people(ctx context.Context) (people, error) {
 		p.notifier = notifier
 	}
 	if c.Login == nil { // the Signing API needs no login
-		c.Log.Warn("no login provider is configured: invited people cannot open their documents")
+		c.Log.Warn("no [login] is configured: participants cannot open their documents")
 	}
 	return p, nil
 }
@@ -77,13 +77,13 @@ func (c Config) checkSeparation(ctx context.Context) error {
 	}
 	if c.Environment == Production {
 		if hasTestAuthority {
-			return errors.New("the store has test certificates of a sandbox or of --insecure-simulated-idp: production needs its own store")
+			return errors.New("the store was used by a sandbox or with --insecure-simulated-idp: use another store for production")
 		}
 		return nil
 	}
 	entries, err := c.Backend.EvidenceLog().EntriesAfter(ctx, 0, 1)
 	if err == nil && !hasTestAuthority && len(entries) > 0 {
-		err = errors.New("the store has signatures of production: tests need their own store")
+		err = errors.New("the store was used in production: use another store for tests")
 	}
 	return err
 }

@@ -535,7 +535,7 @@ func (s *Server) drain(ctx, failed context.Context) {
 		s.config.Stopping()
 	}
 	delay := s.config.DrainDelay
-	s.config.Log.Info("stopping: new requests are accepted during drainDelay, and running requests have timeToFinish to end",
+	s.config.Log.Info("stopping",
 		"drainDelay", delay, "timeToFinish", front.StopTime)
 	timer := time.NewTimer(delay)
 	defer timer.Stop()

@@ -3,7 +3,7 @@
     profile.py [--root anchor.pem]... file...
 
 Version 0.34 is the last that has the profile; its successor, which longterm.py beside
-the newer version calls, goes by EN 319 102-1. Prints one JSON object a line, one for each
+the newer version calls, goes by EN 319 102-1. Prints one JSON object per line, one for each
 file in the order given. The only trust anchors are those named, and nothing is fetched.
 The profile requires revocation data, but about the authority of the last document
 timestamp: what proves that comes with the next one. "behind" says that a document

@@ -2,7 +2,7 @@
 
     longterm.py [--root anchor.pem]... file...
 
-Prints one JSON object a line, one for each file in the order given. The only trust
+Prints one JSON object per line, one for each file in the order given. The only trust
 anchors are those named. Nothing is fetched, and revocation data is required for every
 certificate below an anchor: what is not embedded is missing.
 Encrypted files are opened with the empty password. For each signature:

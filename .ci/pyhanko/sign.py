@@ -10,7 +10,7 @@ say, in each run anew. RSA keys sign with PKCS #1 v1.5, or by RSASSA-PSS with th
 Other options are content-timestamp, commitment, and pkcs7 for adbe.pkcs7.detached.
 A file that has a signature field gets another one.
 
-Prints one JSON object a line, one for each file: the median in seconds, from the open
+Prints one JSON object per line, one for each file: the median in seconds, from the open
 input to the written output. Starting Python is not counted. With a folder, each signed
 file is written there under its own name.
 """

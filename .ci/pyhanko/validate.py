@@ -2,7 +2,7 @@
 
     validate.py [--root anchor.pem]... file...
 
-Prints one JSON object a line, one for each file in the order given. The only
+Prints one JSON object per line, one for each file in the order given. The only
 trust anchors are those named; nothing is fetched, and revocation counts only
 where it is embedded. What pyHanko refuses in a strict reading, above all hybrid
 files, is read again leniently. Encrypted files are opened with the empty password.

@@ -2,7 +2,7 @@
 
     verify.py [--root anchor.pem]... file...
 
-Prints one JSON object a line, one for each file in the order given, with its signatures in document
+Prints one JSON object per line, one for each file in the order given, with its signatures in document
 order. With anchors, the signer is the first certificate in KeyInfo whose chain ends in one of them;
 without, every certificate in KeyInfo is tried. Attributes Id, ID, id and xml:id are identifiers.
 The library knows XML Signature alone: that an object is signed does not say which one, and nothing

@@ -18,13 +18,13 @@ import (
 )
 
 type accountCommand struct {
-	Create        accountCreate        `cmd:"" help:"Make an account."`
+	Create        accountCreate        `cmd:"" help:"Create an account."`
 	List          accountList          `cmd:"" help:"List the accounts."`
 	PaymentMethod accountPaymentMethod `cmd:"" help:"Set whether an account has a payment method."`
-	Quota         accountQuota         `cmd:"" help:"Set the document storage of an account."`
+	Quota         accountQuota         `cmd:"" help:"Set the storage quota of an account."`
 	Admins        accountAdmins        `cmd:"" help:"Show or set the mail addresses that problems are reported to."`
 	Set           accountSet           `cmd:"" help:"Show or set what becomes of the documents of an account."`
-	Statement     accountStatement     `cmd:"" help:"Print what an account is charged for a month."`
+	Statement     accountStatement     `cmd:"" help:"Print the signatures and the charge of an account for a month."`
 	Delete        accountDelete        `cmd:"" help:"Delete an account with all of its data."`
 }
 
@@ -52,7 +52,7 @@ func (c accountCreate) Run(ctx context.Context, s streams) error {
 type accountList struct{ storeFlag }
 
 func (accountList) Help() string {
-	return "QUOTA is the most bytes that the documents of an account's signing processes may take, and STORED the bytes that they take now. SIGNATURES counts all signatures that were ever made for the account.\n\nExample: innsigli account list --store bolt:innsigli.db"
+	return "QUOTA is how many bytes the documents of an account's signing processes may take, and STORED how many they take now. SIGNATURES counts all signatures that were ever made for the account.\n\nExample: innsigli account list --store bolt:innsigli.db"
 }
 
 func (c accountList) Run(ctx context.Context, s streams) error {
@@ -74,7 +74,7 @@ func (c accountList) Run(ctx context.Context, s streams) error {
 type accountPaymentMethod struct {
 	storeFlag
 	Account string `arg:"" help:"ID of the account."`
-	State   string `arg:"" enum:"on,off" help:"on or off."`
+	State   string `arg:"" enum:"on,off" help:"on: the account has a payment method; off: it has none."`
 }
 
 func (accountPaymentMethod) Help() string {
@@ -88,7 +88,7 @@ func (c accountPaymentMethod) Run(ctx context.Context) error {
 type accountQuota struct {
 	storeFlag
 	Account string `arg:"" help:"ID of the account."`
-	Bytes   int64  `arg:"" help:"The most bytes that the documents of its signing processes may take."`
+	Bytes   int64  `arg:"" help:"Storage quota in bytes: how much the documents of its signing processes may take."`
 }
 
 func (accountQuota) Help() string {
@@ -107,12 +107,12 @@ type accountAdmins struct {
 }
 
 func (accountAdmins) Help() string {
-	return "Without an address the command prints the account's addresses, one on a line.\n\nExample: innsigli account admins 0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11 admin@example.is"
+	return "Without an address the command prints the account's addresses, one per line.\n\nExample: innsigli account admins 0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11 admin@example.is"
 }
 
 func (c accountAdmins) Run(ctx context.Context, s streams) error {
 	if c.None && len(c.Addresses) > 0 {
-		return fmt.Errorf("%w: --none and addresses exclude each other", errUsage)
+		return fmt.Errorf("%w: give either --none or addresses, not both", errUsage)
 	}
 	return c.operate(ctx, func(o operator.Operator) error {
 		if c.None || len(c.Addresses) > 0 {
@@ -226,9 +226,9 @@ account %s
 
 signatures, Signing API %10d
 signatures, Portal API  %10d
-together                %10d
-of these free           %10d
-price of a signature    %10d ISK
+total                   %10d
+of which free           %10d
+price per signature     %10d ISK
 amount, without VAT     %10d ISK
 `, title, s.Name, s.Account, s.Signing, s.Portal, s.Signatures(), s.Free, s.Price, s.Amount)
 	return err
@@ -291,10 +291,10 @@ tokens                 %d
 idempotency keys       %d
 processes              %d
 signing requests       %d
-  of these under way   %d
+  of which under way   %d
 webhook subscriptions  %d
-attempts at delivery   %d
-events given up        %d
+delivery attempts      %d
+dropped events         %d
 jobs                   %d
 busy signals           %d
 sandbox users          %d

@@ -10,7 +10,7 @@ import (
 )
 
 type clientCommand struct {
-	Create clientCreate  `cmd:"" help:"Make an API client; its secret is shown once."`
+	Create clientCreate  `cmd:"" help:"Create an API client; its secret is shown once."`
 	List   clientList    `cmd:"" help:"List the API clients of an account."`
 	Secret secretCommand `cmd:"" help:"Manage the secrets of an API client, which may have two."`
 	Delete clientDelete  `cmd:"" help:"Delete an API client; its tokens become invalid."`

@@ -11,11 +11,11 @@ import (
 
 type doctorCommand struct {
 	config.Flags
-	JSON bool `help:"Print one JSON object a line, for each finding."`
+	JSON bool `help:"Print one JSON object per line for each finding."`
 }
 
 func (doctorCommand) Help() string {
-	return "The command takes the flags of innsigli serve, or their environment variables, and can run while the server runs. It reads the configuration; opens the store, and decrypts the secrets in it with the master key; asks each timestamp authority for a token, the issuers of the configured certificates for their revocation status, and the identity provider as \"innsigli idp check --without-request\" does; logs in to the mail server; calls the base URL; and checks clocks, the expiry of certificates and the free disk space. No phone rings, no mail is sent, and nothing is changed. Exit status 1 means that there is a FAULT.\n\n--json prints one object a line: {\"verdict\",\"check\",\"says\",\"advice\"}, with the verdict ok, doubt or fault.\n\nExample: innsigli doctor --environment production --listen 127.0.0.1:8080 --base-url https://sign.example --store 'postgres://innsigli@db.example/innsigli?sslmode=verify-full' --master-key-file master.key --config innsigli.toml"
+	return "The command takes the flags of innsigli serve, or their environment variables, and can run while the server runs. It reads the configuration; opens the store, and decrypts the secrets in it with the master key; asks each timestamp authority for a token, the issuers of the configured certificates for their revocation status, and the identity provider as \"innsigli idp check --without-request\" does; logs in to the mail server; calls the base URL; and checks clocks, the expiry of certificates and the free disk space. No phone rings, no mail is sent, and nothing is changed. Exit status 1 means that there is a FAULT.\n\n--json prints one object per line: {\"verdict\",\"check\",\"says\",\"advice\"}, with the verdict ok, doubt or fault.\n\nExample: innsigli doctor --environment production --listen 127.0.0.1:8080 --base-url https://sign.example --store 'postgres://innsigli@db.example/innsigli?sslmode=verify-full' --master-key-file master.key --config innsigli.toml"
 }
 
 func (c doctorCommand) Run(ctx context.Context, s streams, known variables) error {
@@ -69,7 +69,7 @@ func (c idpCheck) Run(ctx context.Context, s streams) error {
 	if c.Environment == "production" {
 		file.CheckProduction(&faults)
 	} else if file.Provider == nil && file.Logins == nil {
-		faults = append(faults, "identity-provider: is missing, and so is login: there is nothing to check")
+		faults = append(faults, "identity-provider and login: both are missing, so there is nothing to check")
 	}
 	results, err := doctor.CheckProvider(ctx, c.Config, file, faults, !c.WithoutRequest)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 type evidenceCommand struct {
-	Export evidenceExport `cmd:"" help:"Print the evidence log, one JSON object a line."`
+	Export evidenceExport `cmd:"" help:"Print the evidence log, one JSON object per line."`
 }
 
 func (evidenceCommand) Help() string {
@@ -31,7 +31,7 @@ func (c evidenceExport) Run(ctx context.Context, s streams) error {
 		return o.Evidence(ctx, c.Request, each)
 	})
 	if err == nil && printed == 0 && c.Request != "" {
-		return fmt.Errorf("the evidence log has nothing about a request %q", c.Request)
+		return fmt.Errorf("the evidence log has no entries about request %q", c.Request)
 	}
 	return err
 }

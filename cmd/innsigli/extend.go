@@ -28,7 +28,7 @@ type extendCommand struct {
 }
 
 func (extendCommand) Help() string {
-	return "The command appends what is needed to validate the signatures later: to a PDF itself, and to each signature in XML. The signed data stays as it is.\n\nExample: innsigli extend signed.pdf --level LTA --trust roots.pem --tsa https://tsa.example/ -o archived.pdf"
+	return "The command appends the data that is needed to validate the signatures later: to the end of a PDF, and to each signature in XML. The signed data stays as it is.\n\nExample: innsigli extend signed.pdf --level LTA --trust roots.pem --tsa https://tsa.example/ -o archived.pdf"
 }
 
 func (c extendCommand) Run(ctx context.Context, _ streams) error {
@@ -65,7 +65,7 @@ func (c extendCommand) extended(ctx context.Context, content []byte, level ades.
 	kind, err := formatOf(content[:min(len(content), headSize)])
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("it cannot be read: %w", err)
+		return nil, fmt.Errorf("the document cannot be read: %w", err)
 	case kind == formatXML:
 		return c.extendXML(ctx, content, level, sources)
 	}

@@ -53,11 +53,11 @@ func TestIdentityProviderCheck(t *testing.T) {
 		{name: "nobody is asked for", flags: []string{"--without-request"}, unknown: []string{"request"}},
 		{
 			name: "another secret", old: "secret.txt", new: "other.txt",
-			lines: []string{`FAULT  client  the token endpoint does not take the client: 401 "invalid_client"`, "FAULT  request  "},
+			lines: []string{`FAULT  client  the token endpoint refuses the client: status 401 "invalid_client"`, "FAULT  request  "},
 		},
 		{
 			name: "another secret for logins", old: "login.txt", new: "other.txt",
-			lines: []string{`FAULT  login  client: the token endpoint does not take the client: 401 "invalid_client"`},
+			lines: []string{`FAULT  login  client: the token endpoint refuses the client: status 401 "invalid_client"`},
 		},
 		{name: "another key", old: "idp-key.pem", new: "other.pem", lines: []string{`FAULT  request  the provider refused the test request: "invalid_request`}},
 		{
@@ -209,8 +209,8 @@ func TestLoginIsChecked(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 	checkLines(t, out, []string{
-		`FAULT login client: the token endpoint does not take the client: 400 "invalid_request"`,
-		"FAULT login endpoints: neither the metadata nor the configuration has backchannel_authentication_endpoint",
+		`FAULT login client: the token endpoint refuses the client: status 400 "invalid_request"`,
+		"FAULT login endpoints: the metadata lacks backchannel_authentication_endpoint, and the configuration does not set it",
 	}, []string{"metadata", "acr values", "delivery", "keys", "clock", "client", "endpoints", "request"})
 	if asked := p.provider.Asked(); len(asked) > 0 {
 		t.Errorf("the provider was asked to sign: %v", asked)

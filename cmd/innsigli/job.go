@@ -15,19 +15,19 @@ import (
 type jobCommand struct {
 	List  jobList  `cmd:"" help:"List the jobs."`
 	Show  jobShow  `cmd:"" help:"Show a job with its last error."`
-	Retry jobRetry `cmd:"" help:"Try jobs again now."`
+	Retry jobRetry `cmd:"" help:"Retry jobs now."`
 	Drop  jobDrop  `cmd:"" help:"Delete jobs."`
 }
 
 func (jobCommand) Help() string {
-	return "Jobs are work that servers do in the background: they complete signatures, and send webhooks and mail. A job is parked when its attempts have failed as often as its kind permits: it stays stored, and is not tried again until \"innsigli job retry\". " + worksWhileServing + "\n\nExample: innsigli job list --state parked --store bolt:innsigli.db"
+	return "Jobs are work that servers do in the background: they complete signatures, and send webhooks and mail. A job is parked when as many attempts have failed as its kind permits: it stays in the store, and runs again only after \"innsigli job retry\". " + worksWhileServing + "\n\nExample: innsigli job list --state parked --store bolt:innsigli.db"
 }
 
 type jobList struct {
 	storeFlag
 	Kind  string `placeholder:"KIND" help:"Only jobs of this kind, such as webhook.delivery."`
 	State string `placeholder:"STATE" enum:",waiting,working,parked" default:"" help:"Only jobs in this state: waiting, working or parked."`
-	JSON  bool   `help:"Print one JSON object a line."`
+	JSON  bool   `help:"Print one JSON object per line."`
 }
 
 func (jobList) Help() string {
@@ -161,7 +161,7 @@ func (jobRetry) Help() string {
 }
 
 func (c jobRetry) Run(ctx context.Context, s streams) error {
-	return c.eachJob(ctx, s, c.Jobs, "jobs to be tried again", operator.Operator.RetryJob)
+	return c.eachJob(ctx, s, c.Jobs, "jobs retried", operator.Operator.RetryJob)
 }
 
 type jobDrop struct {

@@ -38,6 +38,6 @@ func (c mailTest) Run(ctx context.Context, s streams) error {
 		}
 		return err
 	}
-	_, err := fmt.Fprintln(s.stdout, "The message was accepted.")
+	_, err := fmt.Fprintln(s.stdout, "The mail server accepted the message.")
 	return err
 }

@@ -28,7 +28,7 @@ func TestMailTest(t *testing.T) {
 		want   string // the end of what is printed
 		talk   []string
 	}{
-		"taken": {nil, done, "C: QUIT\nS: 221 2.0.0 Bye\nThe message was accepted.\n", nil},
+		"taken": {nil, done, "C: QUIT\nS: 221 2.0.0 Bye\nThe mail server accepted the message.\n", nil},
 		"refused": {&smtp.SMTPError{Code: 554, EnhancedCode: smtp.EnhancedCode{5, 7, 1}, Message: "no tests here"}, failed, "S: 554 5.7.1 no tests here\nC: QUIT\nS: 221 2.0.0 Bye\n",
 			[]string{"innsigli: mail: the end of the message: the server answered 554 5.7.1, for good\n"}},
 	} {
@@ -75,7 +75,7 @@ func TestMailTestWithLogin(t *testing.T) {
 		status          int
 		want            []string
 	}{
-		"right":          {`roots = ["root.pem"]`, "right.txt", done, []string{"C: STARTTLS\n", "\nTLS 1.3, TLS_", "\nC: (secret)\n", "\nS: 235 ", "The message was accepted.\n"}},
+		"right":          {`roots = ["root.pem"]`, "right.txt", done, []string{"C: STARTTLS\n", "\nTLS 1.3, TLS_", "\nC: (secret)\n", "\nS: 235 ", "The mail server accepted the message.\n"}},
 		"wrong":          {`roots = ["root.pem"]`, "wrong.txt", failed, []string{"\nS: 535 ", "mail: AUTH: the server answered 535", "Check username, password-file and authentication"}},
 		"nobody's roots": {"", "right.txt", failed, []string{"mail: STARTTLS: the server's certificate is not trusted", "Check tls and roots"}},
 	} {
@@ -109,11 +109,11 @@ func TestMailTestIntoAFolder(t *testing.T) {
 	folder := t.TempDir()
 	printed := output(t, done, "mail", "test", "you@example.is", "--mail", "dir:"+filepath.Join(folder, "mail"))
 	files, err := filepath.Glob(filepath.Join(folder, "mail", "*.eml"))
-	if err != nil || len(files) != 1 || printed != "written to "+files[0]+"\nThe message was accepted.\n" {
+	if err != nil || len(files) != 1 || printed != "written to "+files[0]+"\nThe mail server accepted the message.\n" {
 		t.Fatalf("%q, %v, %v", printed, files, err)
 	}
 	letter := testenv.ReadMail(t, files[0])
-	if letter.Subject != "Prófun á pósti / A test of the mail" || letter.Get("Content-Language") != "is, en" || !strings.Contains(letter.Text, "Ekki þarf að bregðast við") {
+	if letter.Subject != "Prófun á pósti / Mail test" || letter.Get("Content-Language") != "is, en" || !strings.Contains(letter.Text, "Ekki þarf að bregðast við") {
 		t.Errorf("%+v", letter)
 	}
 }
@@ -126,18 +126,18 @@ func TestMailTestOfWhatIsFaulty(t *testing.T) {
 		want                string
 	}{
 		"no mail":                        {"", "", usage, "--mail is missing"},
-		"no address of a server":         {"mail.example", "", failed, "--mail: not of the form smtp://"},
-		"a password without TLS":         {"smtp://u:hidden@mail.example?tls=none", "", failed, "--mail: its tls is none, and a password is not sent without TLS"},
-		"the same, by the file":          {"smtp://mail.example", "tls = \"none\"\nusername = \"u\"\npassword-file = \"password.txt\"", failed, "mail.tls: is none, and a password"},
-		"no such TLS":                    {"smtp://mail.example", "tls = \"ssl\"", failed, `mail.tls: "ssl" is not one of starttls, implicit, opportunistic, none`},
-		"no such authentication":         {"smtp://mail.example", "authentication = \"ntlm\"", failed, `mail.authentication: "ntlm" is not one of auto`},
-		"a user without a password":      {"smtp://mail.example", "username = \"u\"", failed, "mail.password-file: is missing, and there is a user"},
-		"a password without a user":      {"smtp://mail.example", "password-file = \"password.txt\"", failed, "mail.username: is missing, and there is a password"},
+		"no address of a server":         {"mail.example", "", failed, "--mail: must have the form smtp://"},
+		"a password without TLS":         {"smtp://u:hidden@mail.example?tls=none", "", failed, "--mail: its tls is none: a password is sent without TLS only"},
+		"the same, by the file":          {"smtp://mail.example", "tls = \"none\"\nusername = \"u\"\npassword-file = \"password.txt\"", failed, "mail.tls: is none: a password"},
+		"no such TLS":                    {"smtp://mail.example", "tls = \"ssl\"", failed, `mail.tls: "ssl" must be one of starttls, implicit, opportunistic, none`},
+		"no such authentication":         {"smtp://mail.example", "authentication = \"ntlm\"", failed, `mail.authentication: "ntlm" must be one of auto`},
+		"a user without a password":      {"smtp://mail.example", "username = \"u\"", failed, "mail.password-file: is missing, but there is a user"},
+		"a password without a user":      {"smtp://mail.example", "password-file = \"password.txt\"", failed, "mail.username: is missing, but there is a password"},
 		"a password that is elsewhere":   {"smtp://mail.example", "username = \"u\"\npassword-file = \"none.txt\"", failed, "mail.password-file: open "},
-		"a password that is open":        {"smtp://mail.example", "username = \"u\"\npassword-file = \"open.txt\"", failed, "accessible to other users (0644)"},
-		"both say who, and not the same": {"smtp://v:hidden@mail.example", "username = \"u\"\npassword-file = \"password.txt\"", failed, "mail.username: is not what the address of the server says"},
-		"too long":                       {"smtp://mail.example", "timeout = \"1h\"", failed, "mail.timeout: is not between 1s and 1m30s"},
-		"no name":                        {"smtp://mail.example", "hello-name = \"a b\"", failed, "mail.hello-name: is no name of a host"},
+		"a password that is open":        {"smtp://mail.example", "username = \"u\"\npassword-file = \"open.txt\"", failed, "other users can read or change open.txt (0644)"},
+		"both say who, and not the same": {"smtp://v:hidden@mail.example", "username = \"u\"\npassword-file = \"password.txt\"", failed, "mail.username: is also in the address of the server (--mail), with another value"},
+		"too long":                       {"smtp://mail.example", "timeout = \"1h\"", failed, "mail.timeout: must be between 1s and 1m30s"},
+		"no name":                        {"smtp://mail.example", "hello-name = \"a b\"", failed, "mail.hello-name: must be a host name"},
 		"roots that are none":            {"smtp://mail.example", "roots = [\"password.txt\"]", failed, "mail.roots[0]: "},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -68,7 +68,7 @@ type cli struct {
 	Store    storeCommand    `cmd:"" help:"Copy a store to another one, or compact it."`
 	Backup   backupCommand   `cmd:"" help:"Back up a store of the form bolt:PATH, also while a server runs."`
 	Migrate  migrateCommand  `cmd:"" help:"Migrate a store to the schema of this version."`
-	Evidence evidenceCommand `cmd:"" help:"Export the evidence log: who was asked for which signature."`
+	Evidence evidenceCommand `cmd:"" help:"Export the evidence log, which records who was asked for which signature."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 	Compile  compileCommand  `cmd:"" hidden:"" name:"compile-renderer"`
 }

@@ -31,12 +31,12 @@ func (processCommand) Help() string {
 
 type processList struct {
 	storeFlag
-	Account       string    `placeholder:"ACCOUNT" help:"Only processes of the account with this ID."`
+	Account       string    `placeholder:"ACCOUNT" help:"Only the processes of the account with this ID."`
 	Status        string    `placeholder:"STATUS" enum:",Waiting,Completed,Declined,Expired" default:"" help:"Only processes with this status: Waiting, Completed, Declined or Expired."`
 	CreatedAfter  time.Time `placeholder:"TIME" help:"Only processes that were created after this time, such as 2026-03-02T09:15:00Z."`
 	CreatedBefore time.Time `placeholder:"TIME" help:"Only processes that were created before this time."`
 	Names         bool      `help:"Also print the names of documents, which may have personal data."`
-	JSON          bool      `name:"json" help:"Print one JSON object a line."`
+	JSON          bool      `name:"json" help:"Print one JSON object per line."`
 }
 
 func (processList) Help() string {
@@ -153,7 +153,7 @@ type processEvents struct {
 }
 
 func (processEvents) Help() string {
-	return "Prints one JSON object a line, in the form of \"innsigli evidence export\": the entries about the process and about its signing requests, in the order in which they were recorded. A deleted process still has its entries. The output has personal data. " + worksWhileServing + "\n\nExample: innsigli process events 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 --store bolt:innsigli.db"
+	return "Prints one JSON object per line, in the form of \"innsigli evidence export\": the entries about the process and about its signing requests, in the order in which they were recorded. A deleted process still has its entries. The output has personal data. " + worksWhileServing + "\n\nExample: innsigli process events 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55 --store bolt:innsigli.db"
 }
 
 func (c processEvents) Run(ctx context.Context, s streams) error {
@@ -161,7 +161,7 @@ func (c processEvents) Run(ctx context.Context, s streams) error {
 		return o.ProcessEvents(ctx, c.Process, each)
 	})
 	if err == nil && printed == 0 {
-		return fmt.Errorf("the evidence log has nothing about a process %q", c.Process)
+		return fmt.Errorf("the evidence log has no entries about process %q", c.Process)
 	}
 	return err
 }

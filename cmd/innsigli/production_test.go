@@ -51,7 +51,7 @@ func TestProduction(t *testing.T) {
 	}
 	status, _, talk := program(t, p.folder, "serve", "--environment", "sandbox", "--listen", "127.0.0.1:0", "--base-url", "http://localhost",
 		"--store", p.store, "--master-key-file", "master.key")
-	if status != failed || !strings.Contains(talk, "the store has signatures of production") {
+	if status != failed || !strings.Contains(talk, "the store was used in production") {
 		t.Errorf("a sandbox on production's store: status %d, %s", status, talk)
 	}
 }

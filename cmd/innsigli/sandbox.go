@@ -33,7 +33,7 @@ func (sandboxCommand) Help() string {
 
 func (c sandboxCommand) Run(ctx context.Context, s streams, known variables) error {
 	if (c.ClientID == "") != (c.ClientSecret == "") {
-		return fmt.Errorf("%w: --client-id and --client-secret go together", errUsage)
+		return fmt.Errorf("%w: --client-id and --client-secret must be given together", errUsage)
 	}
 	if _, err := config.ParseStore(c.Store, c.DatabaseFlag); err != nil {
 		return err
@@ -86,7 +86,7 @@ type sandboxReady struct {
 
 // walkThrough prints the commands that sign a document.
 func (r sandboxReady) walkThrough(w io.Writer) error {
-	secret, note := "YOUR_SECRET", "\n(The secret was shown when the client was made. Make another with: innsigli client create.)\n"
+	secret, note := "YOUR_SECRET", "\n(The secret was shown when the client was created. Create another client with: innsigli client create)\n"
 	if r.ClientSecret != nil {
 		secret, note = *r.ClientSecret, ""
 	}

@@ -16,7 +16,7 @@ import (
 
 type serveCommand struct {
 	config.Flags
-	Check bool `help:"Only report all faults of the configuration, and exit."`
+	Check bool `help:"Check the configuration, report all its faults, and exit."`
 }
 
 func (serveCommand) Help() string {
@@ -46,7 +46,7 @@ func serve(ctx context.Context, conf *config.Config, d *config.Deployment, log *
 		log.Warn("other machines reach the server without TLS, so tokens and documents can be read in transit: see --tls-cert and [proxy]")
 	}
 	if conf.UnknownProxy() {
-		log.Warn("no [proxy] is configured: behind a proxy all callers share its address and its rate limit, or have no limit if the proxy is on this machine")
+		log.Warn("no [proxy] is configured: callers behind a proxy share one rate limit, or have none if the proxy is on this machine")
 	}
 	srv, err := server.New(ctx, d.Server)
 	if err != nil {

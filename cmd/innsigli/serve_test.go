@@ -73,7 +73,7 @@ func TestConfigurationChangesWhileServing(t *testing.T) {
 	p.waitFor(t, "configuration reloaded", 1)
 	write("innsigli.toml", "[[timestamp]]\nurll = \"http://127.0.0.1:1/\"\n")
 	p.hangUp(t)
-	p.waitFor(t, `fault="timestamp\[0\].urll: is not known"`, 1)
+	p.waitFor(t, `fault="timestamp\[0\].urll: is unknown: check its spelling"`, 1)
 	p.waitUntil(t, func() bool { return basic.served.Load() > 0 }) // by what is in force
 	if a := poll(); a.ErrorCode != "AuthorizationPending" {
 		t.Fatalf("the authority is not trusted: %v", a)
@@ -271,7 +271,7 @@ func TestStopping(t *testing.T) {
 	if got := told(); got != "STOPPING=1" {
 		t.Errorf("systemd was told %q", got)
 	}
-	testenv.Wait(t, "the log to say that it stops", func() bool { return strings.Contains(p.talk(), "stopping: ") })
+	testenv.Wait(t, "the log to say that it stops", func() bool { return strings.Contains(p.talk(), "stopping") })
 	for path, want := range map[string]int{"/readyz": http.StatusServiceUnavailable, "/healthz": http.StatusOK, "/.well-known/sandbox-root.pem": http.StatusOK} {
 		if got := status(path); got != want {
 			t.Errorf("%s of a server that stops: %d", path, got)

@@ -36,7 +36,7 @@ type signCommand struct {
 }
 
 func (signCommand) Help() string {
-	return "Whether a file is a PDF or XML is found from its content, not from its name.\n\nExample: innsigli sign contract.pdf --cert chain.pem --key key.pem --stamp BottomRight -o signed.pdf\n\nExample: innsigli sign invoice.xml --cert chain.pem --key key.pem --packing enveloping -o signed.xml"
+	return "The content of a file tells whether it is a PDF or XML, not its name.\n\nExample: innsigli sign contract.pdf --cert chain.pem --key key.pem --stamp BottomRight -o signed.pdf\n\nExample: innsigli sign invoice.xml --cert chain.pem --key key.pem --packing enveloping -o signed.xml"
 }
 
 // assignment is a document to sign with its signer, in either format.
@@ -60,7 +60,7 @@ func (c signCommand) Run(ctx context.Context, s streams) error {
 	}
 	kind, err := formatOf(a.content[:min(len(a.content), headSize)])
 	if err != nil {
-		return fmt.Errorf("signing %s: it cannot be read: %w", c.File, err)
+		return fmt.Errorf("signing %s: the document cannot be read: %w", c.File, err)
 	}
 	if err := c.checkFormat(kind); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (c signCommand) checkFormat(kind format) error {
 	if flag == "" {
 		return nil
 	}
-	return fmt.Errorf("%w: --%s is for %v, and %s is %v", errUsage, flag, other, c.File, kind)
+	return fmt.Errorf("%w: --%s is for %v, but %s is %v", errUsage, flag, other, c.File, kind)
 }
 
 // assignment reads the files of the flags.
@@ -185,7 +185,7 @@ func (f pdfFlags) sign(ctx context.Context, s streams, a assignment) (io.Reader,
 		return nil, fmt.Errorf("signing %s: %w", a.file, err)
 	}
 	if pending.UsageRights() {
-		fmt.Fprintf(s.stderr, "%s had usage rights for Adobe Reader. The signature invalidates them, and Acrobat will report that.\n", a.file)
+		fmt.Fprintf(s.stderr, "%s had usage rights for Adobe Reader. The signature makes them invalid, and Acrobat reports that.\n", a.file)
 	}
 	return io.MultiReader(bytes.NewReader(a.content), appended(revisions)), nil
 }
@@ -334,7 +334,7 @@ func (f pdfFlags) placement() (*placement, error) {
 	case f.Stamp == "":
 		return nil, nil
 	case f.Field != "":
-		return nil, fmt.Errorf("%w: --stamp and --field exclude each other: a stamp needs a new field", errUsage)
+		return nil, fmt.Errorf("%w: give either --stamp or --field, not both: a stamp needs a new field", errUsage)
 	}
 	p, err := parsePlacement(f.Stamp)
 	return &p, err
@@ -396,13 +396,13 @@ func parsePlacement(text string) (placement, error) {
 		p.x, okX = parsePoints(x)
 		p.y, okY = parsePoints(y)
 		if !hasY || !okX || !okY {
-			return p, placementError("%q is not two numbers, in points, of 0 or more", offset)
+			return p, placementError("%q must be two numbers of 0 or more, in points, such as 36,36", offset)
 		}
 	}
 	if hasPage {
 		n, err := strconv.Atoi(page)
 		if err != nil || n < 1 {
-			return p, placementError("%q is not a page number, counted from 1", page)
+			return p, placementError("%q must be a page number, counted from 1", page)
 		}
 		p.page = n
 	}

@@ -81,7 +81,7 @@ func (c signingComplete) write(ctx context.Context, o operator.Operator) error {
 	if err == nil || began == 0 && !cutOff(failed) {
 		return err
 	}
-	return fmt.Errorf("%w; the evidence log perhaps has an entry, signature.recovered, of a document that is not in the file: repeat the command, which makes and records another document", err)
+	return fmt.Errorf("%w; the evidence log may have an entry signature.recovered about a document that is not in the file: repeat the command, which makes another document and records it", err)
 }
 
 // cutOff reports whether an answer of the server was lost, with which it may have recorded a document.

@@ -205,7 +205,7 @@ func TestSigningCompleteThatIsCutOff(t *testing.T) {
 			if (err == nil) != (test.o.err == nil) || test.o.err != nil && !errors.Is(err, test.o.err) {
 				t.Errorf("%v, want %v", err, test.o.err)
 			}
-			if perhaps := err != nil && strings.Contains(err.Error(), "the evidence log perhaps has an entry"); perhaps != test.perhaps {
+			if perhaps := err != nil && strings.Contains(err.Error(), "the evidence log may have an entry"); perhaps != test.perhaps {
 				t.Error(err)
 			}
 			want := "before"

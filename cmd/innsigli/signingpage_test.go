@@ -457,7 +457,7 @@ func TestSigningPageWithoutLogin(t *testing.T) {
 	v := newVisitor(t)
 	v.open(made.link(0))
 	v.sees(http.StatusOK, documentName, "the service is not connected to electronic IDs")
-	if strings.Contains(v.page, "<form") || !strings.Contains(p.logs(), "no login provider is configured") {
+	if strings.Contains(v.page, "<form") || !strings.Contains(p.logs(), "no [login] is configured") {
 		t.Error(v.page, p.logs())
 	}
 }

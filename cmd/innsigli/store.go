@@ -34,7 +34,7 @@ type storeCopy struct {
 }
 
 func (storeCopy) Help() string {
-	return "Stop the servers first: the command refuses a FROM that a server uses, since the copy would lack what the server stores meanwhile. In Postgres it finds servers by their application_name, innsigli. Secrets are copied encrypted, so the servers on the new store need the same --master-key-file. If the copy is interrupted, delete TO and start again. Give the password of a database in PGPASSWORD or ~/.pgpass: other users of the machine can see a URL on the command line.\n\nExample: innsigli store copy bolt:innsigli.db 'postgres://innsigli@db.example/innsigli?sslmode=verify-full'"
+	return "Stop the servers first: the command refuses a FROM that a server uses, since the copy would lack what the server stores during the copy. In Postgres it finds servers by their application_name, innsigli. Secrets are copied encrypted, so the servers on the new store need the same --master-key-file. If the copy is interrupted, delete TO and start again. Give the password of a database in PGPASSWORD or ~/.pgpass: other users of the machine can see a URL on the command line.\n\nExample: innsigli store copy bolt:innsigli.db 'postgres://innsigli@db.example/innsigli?sslmode=verify-full'"
 }
 
 func (c storeCopy) Run(ctx context.Context, s streams) error {
@@ -137,7 +137,7 @@ func summary(s streams, p transfer.Progress) error {
 type storeCompact struct{ storeFlag }
 
 func (storeCompact) Help() string {
-	return "The file of a store reuses the space of deleted records, but does not shrink by itself, and has their bytes in it until they are overwritten. The command writes a new file with only the present records, for which the disk needs free space, and replaces the old file with it. It prints the sizes before and after, in bytes. " + worksWhileServing + " Requests that write to the store wait meanwhile, some seconds for each gigabyte of records.\n\nExample: innsigli store compact --store bolt:innsigli.db"
+	return "The file of a store reuses the space of deleted records, but does not shrink by itself, and still contains the bytes of deleted records until they are overwritten. The command writes a new file with only the present records, for which the disk needs free space, and replaces the old file with it. It prints the sizes before and after, in bytes. " + worksWhileServing + " While the command runs, requests that write to the store wait: some seconds for each gigabyte of records.\n\nExample: innsigli store compact --store bolt:innsigli.db"
 }
 
 func (c storeCompact) Run(ctx context.Context, s streams) error {
@@ -164,7 +164,7 @@ type backupCommand struct {
 }
 
 func (backupCommand) Help() string {
-	return "The archive is a tar file with a consistent copy of the store: its compacted file and its folder of documents, without deleted data. To use it in place of the store, extract it with tar -xf FILE -C FOLDER, and start the server with --store bolt:FOLDER/innsigli.db --master-key-file OLD.key, where OLD.key is the master key of the original store. The command works while a server runs, and does not delay its requests. Secrets in the archive are encrypted: keep a copy of the master key too, at another place. Back up a database with pg_dump.\n\nExample: innsigli backup --store bolt:innsigli.db -o innsigli-2026-06-17.tar"
+	return "The archive is a tar file with a consistent copy of the store: its compacted file and its folder of documents, without deleted data. To use it in place of the store, extract it with tar -xf FILE -C FOLDER, and start the server with --store bolt:FOLDER/innsigli.db --master-key-file OLD.key, where OLD.key is the master key of the original store. The command works while a server runs, and does not delay its requests. Secrets in the archive are encrypted: also keep a copy of the master key, in another place. Back up a database with pg_dump.\n\nExample: innsigli backup --store bolt:innsigli.db -o innsigli-2026-06-17.tar"
 }
 
 func (c backupCommand) Run(ctx context.Context, s streams) error {
@@ -176,7 +176,7 @@ func (c backupCommand) Run(ctx context.Context, s streams) error {
 		return fmt.Errorf("%w: --store must be of the form bolt:PATH; back up a database with pg_dump, such as: pg_dump --format=custom --file=%s innsigli", errUsage, c.Out)
 	}
 	if _, err := os.Lstat(c.Out); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s already exists, and is not overwritten", c.Out)
+		return fmt.Errorf("%s already exists and is not overwritten: choose another file", c.Out)
 	}
 	return c.operate(ctx, func(o operator.Operator) error { return c.copy(ctx, s, o) })
 }
@@ -192,7 +192,7 @@ func (c backupCommand) copy(ctx context.Context, s streams, o operator.Operator)
 	if err != nil {
 		return fmt.Errorf("copying the store to %s: %w", c.Out, err)
 	}
-	fmt.Fprintf(s.stderr, "Wrote %s (%d bytes). Keep a copy of the master key too, at another place.\n", c.Out, size)
+	fmt.Fprintf(s.stderr, "Wrote %s (%d bytes). Also keep a copy of the master key, in another place.\n", c.Out, size)
 	return nil
 }
 

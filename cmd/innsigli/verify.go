@@ -32,7 +32,7 @@ type verifyCommand struct {
 	Online         bool            `help:"Fetch revocation data and certificates that a file lacks, from URLs in certificates that lead to --trust. Without this flag nothing is fetched."`
 	AllowPrivate   bool            `name:"insecure-allow-private-addresses" help:"With --online: also call URLs in certificates that lead to private addresses, for local trials."`
 	Language       report.Language `default:"en" enum:"en,is" placeholder:"LANGUAGE" help:"Language of the report: en or is (default ${default})."`
-	JSON           bool            `help:"Print one JSON object a line for each file; --schema prints its schema."`
+	JSON           bool            `help:"Print one JSON object per line for each file; --schema prints its schema."`
 	Schema         bool            `help:"Print only the JSON Schema of the output of --json."`
 	Revisions      string          `placeholder:"DIR" help:"Draw each page of each PDF as each signer signed it, to DIR/FILE-signatureN-pageM.png; at most 200 pages."`
 	rendererFlag
@@ -225,7 +225,7 @@ func (p *revisionPictures) draw(ctx context.Context, file *os.File, kind format,
 		prefix := fmt.Sprintf("%s-signature%d", name, i+1)
 		s := &verified.Signatures[i]
 		if !s.Intact || s.Coverage == ades.Partial || s.CoveredBytes == 0 {
-			p.say(file.Name(), i+1, "is not drawn: it is not intact, or does not cover its whole revision")
+			p.say(file.Name(), i+1, "is not drawn: the signature is not intact, or does not cover its whole revision")
 			continue
 		}
 		if err := p.revision(ctx, io.NewSectionReader(file, 0, s.CoveredBytes), prefix, func(text string) { p.say(file.Name(), i+1, text) }); err != nil {

@@ -149,7 +149,7 @@ func TestVerifyRevisionsNotDrawn(t *testing.T) {
 	if status != failed {
 		t.Errorf("exit status %d", status)
 	}
-	for _, said := range []string{"broken.pdf: signature 1 is not drawn: it is not intact", "once.xml is XML, which has no pages to draw"} {
+	for _, said := range []string{"broken.pdf: signature 1 is not drawn: the signature is not intact", "once.xml is XML, which has no pages to draw"} {
 		if strings.Count(talk.String(), said) != 1 {
 			t.Errorf("%q is not said once: %s", said, &talk)
 		}

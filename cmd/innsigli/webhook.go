@@ -27,8 +27,8 @@ type webhookCommand struct {
 	Verify  webhookVerifyCommand  `cmd:"" help:"Verify a delivery that is read from stdin."`
 	List    webhookListCommand    `cmd:"" help:"List the subscriptions of an account."`
 	Log     webhookLogCommand     `cmd:"" help:"List the requests that were sent to the endpoint of a subscription."`
-	Dropped webhookDroppedCommand `cmd:"" help:"List the events of a subscription whose delivery was given up."`
-	Resend  webhookResendCommand  `cmd:"" help:"Send events again whose delivery was given up."`
+	Dropped webhookDroppedCommand `cmd:"" help:"List the dropped events of a subscription: all attempts to deliver them failed."`
+	Resend  webhookResendCommand  `cmd:"" help:"Send dropped events again."`
 	Keys    webhookKeysCommand    `cmd:"" help:"List the keys that sign requests."`
 	Rotate  webhookRotateCommand  `cmd:"" name:"rotate-key" help:"Create a new key that signs requests."`
 }
@@ -71,8 +71,8 @@ func stateOf(w delivery.Subscription) (state string, since time.Time) {
 type webhookLogCommand struct {
 	storeFlag
 	Subscription string `arg:"" help:"ID of the subscription."`
-	Limit        int    `default:"100" placeholder:"N" help:"Number of attempts, the latest ones (default ${default})."`
-	JSON         bool   `help:"Print one JSON object a line."`
+	Limit        int    `default:"100" placeholder:"N" help:"How many attempts to list, from the latest back (default ${default})."`
+	JSON         bool   `help:"Print one JSON object per line."`
 }
 
 func (webhookLogCommand) Help() string {
@@ -95,7 +95,7 @@ func (c webhookLogCommand) Run(ctx context.Context, s streams) error {
 		if c.JSON {
 			return printAttempts(s.stdout, list)
 		}
-		return table(s.stdout, "TIME\tPURPOSE\tATTEMPT\tSTATUS\tTOOK\tNEXT\tEVENT\tTYPE\tWHAT WENT WRONG", list, attemptRow)
+		return table(s.stdout, "TIME\tPURPOSE\tATTEMPT\tSTATUS\tTOOK\tNEXT\tEVENT\tTYPE\tERROR", list, attemptRow)
 	})
 }
 
@@ -142,7 +142,7 @@ type webhookDroppedCommand struct {
 }
 
 func (webhookDroppedCommand) Help() string {
-	return "The delivery of an event is given up when eight attempts have failed, which takes 33 hours. " + worksWhileServing + "\n\nExample: innsigli webhook dropped 3f0c4a52-58f3-4e0b-8a53-6c1f3f1d7c55"
+	return "An event is dropped for a subscription when eight attempts to deliver it have failed, after 33 hours. " + worksWhileServing + "\n\nExample: innsigli webhook dropped 3f0c4a52-58f3-4e0b-8a53-6c1f3f1d7c55"
 }
 
 func (c webhookDroppedCommand) Run(ctx context.Context, s streams) error {
@@ -151,7 +151,7 @@ func (c webhookDroppedCommand) Run(ctx context.Context, s streams) error {
 		if err != nil {
 			return err
 		}
-		return table(s.stdout, "EVENT\tGIVEN UP\tTYPE", list, func(d delivery.Dropped) string {
+		return table(s.stdout, "EVENT\tDROPPED\tTYPE", list, func(d delivery.Dropped) string {
 			return fmt.Sprintf("%s\t%s\t%s", d.Event, timeText(d.At), d.Type)
 		})
 	})
@@ -161,7 +161,7 @@ type webhookResendCommand struct {
 	storeFlag
 	Subscription string   `arg:"" help:"ID of the subscription."`
 	Events       []string `arg:"" optional:"" name:"event" help:"IDs of events."`
-	All          bool     `help:"All events whose delivery was given up."`
+	All          bool     `help:"All dropped events of the subscription."`
 }
 
 func (webhookResendCommand) Help() string {
@@ -359,7 +359,7 @@ func printDelivery(w io.Writer, header http.Header, body []byte, verified []stri
 	}
 	rows := [][2]string{{"verified", verdict}, {"id", shown(header.Get(webhook.HeaderID))}}
 	if e, err := webhook.ParseEvent(header, body); err != nil {
-		rows = append(rows, [2]string{"event", "none: the body is not an event"})
+		rows = append(rows, [2]string{"event", "unknown: the body is not an event"})
 	} else {
 		rows = append(rows, [2]string{"type", shown(e.Type)}, [2]string{"time", timeText(e.Timestamp)})
 	}

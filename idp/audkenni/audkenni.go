@@ -104,7 +104,7 @@ func (p *Provider) Begin(ctx context.Context, key string, person idp.Person, tex
 	case idp.SIM:
 		event, err = p.beginSIM(ctx, c, known)
 	default:
-		err = fmt.Errorf("audkenni: Auðkenni has no method %q", person.Method)
+		err = fmt.Errorf("audkenni: unknown signing method %q", person.Method)
 	}
 	if err != nil {
 		return idp.State{}, nil, err
@@ -121,9 +121,9 @@ func (p *Provider) Sign(ctx context.Context, s idp.State, digests []ades.Digest)
 		case c.Phase != ready:
 			return nil, errors.New("audkenni: no digest was asked for")
 		case len(digests) != 1:
-			return nil, fmt.Errorf("audkenni: %d digests, where one is signed at a time", len(digests))
+			return nil, fmt.Errorf("audkenni: %d digests: one is signed at a time", len(digests))
 		case digests[0].Algorithm.Hash != hash || len(digests[0].Sum) != hash.Size():
-			return nil, fmt.Errorf("audkenni: a digest by %v, where %v is signed", digests[0].Algorithm.Hash, hash)
+			return nil, fmt.Errorf("audkenni: the digest is by %v instead of %v", digests[0].Algorithm.Hash, hash)
 		case c.Person.Method == idp.App:
 			return p.requestAppSignature(ctx, c, digests[0].Sum)
 		}

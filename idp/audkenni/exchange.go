@@ -207,7 +207,7 @@ func newFailed(code idp.ErrorCode, description string) idp.Event {
 	return idp.Failed{Failure: idp.Failure{Code: code, Description: description}}
 }
 
-var errNotification = errors.New("audkenni: not a notification for us")
+var errNotification = errors.New("audkenni: the notification is not for this client")
 
 // Notification implements [idp.Notifier]: r is a ping (CIBA Core 1.0 10.2), which the caller answers with 204. Without
 // Options.Ping every request is an error. The ping has to be about the last request of the conversation. If the State

@@ -94,10 +94,10 @@ func (o Options) withDefaults() (Options, error) {
 	sim.LearnText = cmp.Or(sim.LearnText, codePlaceholder+" Staðfesting fyrir undirritun")
 	sim.TextLimit = cmp.Or(sim.TextLimit, maxText)
 	if o.Client == nil {
-		return o, errors.New("audkenni: no client")
+		return o, errors.New("audkenni: the client is missing")
 	}
 	if strings.ContainsFunc(o.RelatedParty, outsideScope) {
-		return o, fmt.Errorf("audkenni: the related party %q cannot be part of a scope", o.RelatedParty)
+		return o, fmt.Errorf("audkenni: the related party %q must be printable ASCII without spaces, quotation marks and backslashes", o.RelatedParty)
 	}
 	return o, errors.Join(o.App.check(), o.SIM.check(), checkErrors(o.Errors))
 }
@@ -108,20 +108,20 @@ func outsideScope(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == 
 func (a AppOptions) check() error {
 	switch {
 	case a.LongText != "" && !a.Confirm:
-		return errors.New("audkenni: the app shows a long text only where it has to be confirmed")
+		return errors.New("audkenni: the app shows a long text only if the person must confirm it")
 	case a.LongText != "" && !fits(a.LongText, maxLongText):
-		return fmt.Errorf("audkenni: the app's long text leaves no room in %d characters, or is not one line", maxLongText)
+		return fmt.Errorf("audkenni: the app's long text must be one line of fewer than %d characters, with {document} at most once", maxLongText)
 	}
 	return errors.Join(checkHash(a.Hash), checkHint(a.SignHint, HintKennitala, HintDocument))
 }
 
 func (s SIMOptions) check() error {
 	if s.TextLimit > maxLongText {
-		return fmt.Errorf("audkenni: a SIM's text has at most %d characters", maxLongText)
+		return fmt.Errorf("audkenni: the limit of the SIM's text must be at most %d characters", maxLongText)
 	}
 	for _, text := range []string{s.Text, s.LearnText} {
 		if strings.Count(text, codePlaceholder) != 1 || !fits(text, s.TextLimit) {
-			return fmt.Errorf("audkenni: a SIM's text is one line with %s once that leaves room in %d characters: %q", codePlaceholder, s.TextLimit, text)
+			return fmt.Errorf("audkenni: the SIM's text must be one line with %s exactly once, of at most %d characters: %q", codePlaceholder, s.TextLimit, text)
 		}
 	}
 	return errors.Join(checkHash(s.Hash), checkHint(s.Hint, HintLocalPhone, HintPhone, HintKennitala))
@@ -135,14 +135,14 @@ func fits(template string, limit int) bool {
 
 func checkHash(h crypto.Hash) error {
 	if h != crypto.SHA256 && h != crypto.SHA384 && h != crypto.SHA512 {
-		return fmt.Errorf("audkenni: hash %v is not one that is signed", h)
+		return fmt.Errorf("audkenni: hash %v is not supported: use SHA-256, SHA-384 or SHA-512", h)
 	}
 	return nil
 }
 
 func checkHint(h Hint, allowed ...Hint) error {
 	if !slices.Contains(allowed, h) {
-		return fmt.Errorf("audkenni: hint %q is not one of %q", h, allowed)
+		return fmt.Errorf("audkenni: hint %q must be one of %q", h, allowed)
 	}
 	return nil
 }
@@ -153,11 +153,11 @@ func checkErrors(rows map[string]idp.ErrorCode) error {
 	for _, text := range slices.Sorted(maps.Keys(rows)) {
 		switch code := rows[text]; {
 		case text == "":
-			return errors.New("audkenni: a row of the errors has no text")
+			return errors.New("audkenni: an entry of the errors has no text")
 		case code.Pending():
-			return fmt.Errorf("audkenni: row %q of the errors: %s is no end", text, code)
+			return fmt.Errorf("audkenni: errors, %q: after %s the client would continue to poll", text, code)
 		case code != "" && !slices.Contains(idp.ErrorCodes(), code):
-			return fmt.Errorf("audkenni: row %q of the errors: there is no code %q", text, code)
+			return fmt.Errorf("audkenni: errors, %q: %q is not an error code", text, code)
 		}
 	}
 	return nil

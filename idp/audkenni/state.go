@@ -111,7 +111,7 @@ func (c *conversation) state() (idp.State, error) {
 // resume decodes the conversation of a state.
 func resume(s idp.State) (*conversation, error) {
 	if s.Provider != providerName || s.Version != stateVersion {
-		return nil, fmt.Errorf("audkenni: state of %q version %d is not one of this provider", s.Provider, s.Version)
+		return nil, fmt.Errorf("audkenni: the state of %q, version %d, was not made by this provider", s.Provider, s.Version)
 	}
 	c := &conversation{key: s.Key, expires: s.Expires}
 	if err := json.Unmarshal(s.Public, &c.public); err != nil {

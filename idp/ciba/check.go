@@ -67,7 +67,7 @@ func (c *Client) checkEndpoints(first string, m metadata, metadataErr error, r *
 	}
 	switch {
 	case metadataErr == nil && missing != nil:
-		r.problem(TopicEndpoints, "neither the metadata nor the configuration has %s", strings.Join(missing, ", "))
+		r.problem(TopicEndpoints, "the metadata lacks %s, and the configuration does not set it", strings.Join(missing, ", "))
 	case metadataErr != nil && missing != nil:
 		r.problem(TopicMetadata, "%s", message(metadataErr))
 	case metadataErr != nil:
@@ -80,7 +80,7 @@ func (c *Client) checkMetadata(grantType string, m metadata, r *Report) {
 	r.ACRValues, r.DeliveryModes = m.ACRValues, m.DeliveryModes
 	warnUnlisted := func(list []string, value, what string) {
 		if len(list) > 0 && !slices.Contains(list, value) {
-			r.warning(TopicMetadata, "the metadata names no %s %q, only %q", what, value, truncate(strings.Join(list, ", ")))
+			r.warning(TopicMetadata, "the metadata does not list the %s %q, only %q", what, value, truncate(strings.Join(list, ", ")))
 		}
 	}
 	if grantType != codeGrant {
@@ -103,7 +103,7 @@ func (c *Client) checkKeys(ctx context.Context, r *Report) {
 	if r.Keys = len(keys.keys); err != nil {
 		r.problem(TopicKeys, "%s", message(err))
 	} else if r.Keys == 0 {
-		r.problem(TopicKeys, "none that can be used")
+		r.problem(TopicKeys, "the provider publishes no key that can be used")
 	}
 }
 
@@ -121,16 +121,16 @@ func (c *Client) checkCredentials(ctx context.Context, tokenRequest url.Values, 
 		r.Skew = date.Add(time.Second / 2).Sub(middle).Round(time.Second)
 	}
 	if lifetime := c.options.lifetime(); r.Skew.Abs() > min(leeway, lifetime)/2 {
-		r.problem(TopicClock, "the provider's clock differs by %v: what is signed lives %v", r.Skew, lifetime)
+		r.problem(TopicClock, "the provider's clock differs by %v, and signed requests are valid for only %v", r.Skew, lifetime)
 	}
 	var refused *Error
 	switch {
 	case err == nil:
-		r.problem(TopicTokens, "the token endpoint gives tokens for nothing")
+		r.problem(TopicTokens, "the token endpoint issued a token for a request that does not exist")
 	case !errors.As(err, &refused):
 		r.problem(TopicTokens, "%s", message(err))
 	case refused.Code != "invalid_grant":
-		r.problem(TopicClient, "the token endpoint does not take the client: %d %.200q", refused.Status, refused.Code)
+		r.problem(TopicClient, "the token endpoint refuses the client: status %d %.200q", refused.Status, refused.Code)
 	}
 }
 

@@ -24,7 +24,7 @@ func TestCheck(t *testing.T) {
 	}{
 		"all is right": {},
 		"a wrong secret": {change: func(o *ciba.Options) { o.Secret = "wrong" },
-			problems: []string{`client: the token endpoint does not take the client: 401 "invalid_client"`}},
+			problems: []string{`client: the token endpoint refuses the client: status 401 "invalid_client"`}},
 		"another issuer": {change: func(o *ciba.Options) { o.Issuer += "/" },
 			problems: []string{"metadata: GET " + p.Discovery}},
 		"metadata of another issuer that is not needed": {
@@ -41,7 +41,7 @@ func TestCheck(t *testing.T) {
 		"keys at the wrong address": {change: func(o *ciba.Options) { o.Endpoints.JWKS = o.Issuer + "/elsewhere" },
 			problems: []string{"keys: GET " + p.Issuer + "/elsewhere: status 404"}},
 		"no keys": {change: func(o *ciba.Options) { o.Endpoints.JWKS = p.Discovery },
-			problems: []string{"keys: none"}},
+			problems: []string{"keys: the provider publishes no key"}},
 		"nobody there": {change: func(o *ciba.Options) {
 			o.Endpoints.Token, o.Endpoints.JWKS = "https://127.0.0.1:1/", "https://127.0.0.1:1/"
 		},
@@ -83,9 +83,9 @@ func TestCheckOfMetadata(t *testing.T) {
 			metadata: `,"grant_types_supported":["a"],"token_endpoint_auth_methods_supported":["b"],
 				"backchannel_token_delivery_modes_supported":["push"],"backchannel_authentication_request_signing_alg_values_supported":["ES256","d"]`,
 			warnings: []string{
-				`metadata: the metadata names no request signing algorithm "RS256", only "ES256, d"`,
-				`metadata: the metadata names no grant type "urn:openid:params:grant-type:ciba", only "a"`,
-				`metadata: the metadata names no client authentication "client_secret_basic", only "b"`,
+				`metadata: the metadata does not list the request signing algorithm "RS256", only "ES256, d"`,
+				`metadata: the metadata does not list the grant type "urn:openid:params:grant-type:ciba", only "a"`,
+				`metadata: the metadata does not list the client authentication "client_secret_basic", only "b"`,
 			}},
 		"another time": {date: time.Hour, problems: []string{"clock: the provider's clock differs by 1h0m"}},
 		"a time ago":   {date: -time.Hour, problems: []string{"clock: the provider's clock differs by -"}},
@@ -110,9 +110,9 @@ func TestCheckOfMetadata(t *testing.T) {
 // TestCheckOddProviders checks providers that issue tokens for an unknown grant, and that have no CIBA endpoint.
 func TestCheckOddProviders(t *testing.T) {
 	w := newWire(t, map[string]http.HandlerFunc{"/": respond(200, "", `{}`), "/keys": keys(t, openidtest.RSAKey())})
-	checks(t, w.client(t, nil), []string{"tokens: the token endpoint gives tokens for nothing"}, []string{"metadata: "})
+	checks(t, w.client(t, nil), []string{"tokens: the token endpoint issued a token for a request that does not exist"}, []string{"metadata: "})
 	p := openidtest.Start(t, openidtest.Options{Undiscovered: true})
-	checks(t, client(t, p, openidtest.Options{}, nil), []string{"endpoints: neither the metadata nor the configuration has backchannel_authentication_endpoint"}, nil)
+	checks(t, client(t, p, openidtest.Options{}, nil), []string{"endpoints: the metadata lacks backchannel_authentication_endpoint, and the configuration does not set it"}, nil)
 }
 
 func TestReport(t *testing.T) {
@@ -149,7 +149,7 @@ func TestCheckWithoutKey(t *testing.T) {
 	}{
 		"all is right": {},
 		"a wrong secret": {change: func(o *ciba.Options) { o.Secret = "wrong" },
-			problems: []string{`client: the token endpoint does not take the client: 401 "invalid_client"`}},
+			problems: []string{`client: the token endpoint refuses the client: status 401 "invalid_client"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := client(t, p, openidtest.Options{}, func(o *ciba.Options) {
@@ -183,7 +183,7 @@ func TestCheckCode(t *testing.T) {
 	c := w.client(t, func(o *ciba.Options) { o.Endpoints.BackchannelAuthentication = "" })
 	r, err := c.CheckCode(t.Context(), "https://sign.example/")
 	reports(t, r, err, []string{
-		"endpoints: neither the metadata nor the configuration has authorization_endpoint",
-		`client: the token endpoint does not take the client: 400 "unauthorized_client"`,
-	}, []string{`metadata: the metadata names no grant type "authorization_code", only "a"`})
+		"endpoints: the metadata lacks authorization_endpoint, and the configuration does not set it",
+		`client: the token endpoint refuses the client: status 400 "unauthorized_client"`,
+	}, []string{`metadata: the metadata does not list the grant type "authorization_code", only "a"`})
 }

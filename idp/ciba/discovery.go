@@ -30,7 +30,7 @@ func (c *Client) fetchMetadata(ctx context.Context) (metadata, error) {
 		return metadata{}, err
 	}
 	if m.Issuer != c.options.Issuer {
-		return metadata{}, resp.transportError(fmt.Errorf("the metadata's issuer is %.200q, not %q", m.Issuer, c.options.Issuer))
+		return metadata{}, resp.transportError(fmt.Errorf("the metadata's issuer is %.200q instead of %q", m.Issuer, c.options.Issuer))
 	}
 	return m, nil
 }

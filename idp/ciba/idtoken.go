@@ -44,7 +44,7 @@ func (c *Client) Claims(ctx context.Context, t Tokens) (Claims, error) {
 	claims := Claims{ID: id, UserInfo: info}
 	subject, _ := id["sub"].(string)
 	if subject == "" || info["sub"] != subject { // OpenID Connect Core 5.3.2
-		return Claims{}, untrusted("the ID token and the userinfo are not about the same person")
+		return Claims{}, untrusted("the ID token and the userinfo are about different persons")
 	}
 	return claims, nil
 }
@@ -123,14 +123,14 @@ func (c *Client) verifyIDToken(ctx context.Context, t Tokens) (map[string]any, e
 	}
 	for _, audience := range token.Audience {
 		if audience != c.options.ClientID {
-			return nil, untrusted("ID token: for another audience beside this client")
+			return nil, untrusted("ID token: issued to other audiences besides this client")
 		}
 	}
 	if azp, ok := claims["azp"]; ok && azp != c.options.ClientID {
 		return nil, untrusted("ID token: issued to another client")
 	}
 	if id, ok := claims[authReqIDClaim]; ok && id != t.AuthReqID {
-		return nil, untrusted("ID token: the answer to another request")
+		return nil, untrusted("ID token: it answers another request")
 	}
 	return claims, nil
 }
@@ -154,7 +154,7 @@ func (c *Client) verifySignature(ctx context.Context, raw string) (verifiedPaylo
 	if set.fetched.Before(start) || len(set.candidates(token)) == 0 {
 		return nil, &TransportError{Err: errors.New("ID token: not signed with a key of the provider's last key set")}
 	}
-	return nil, untrusted("ID token: not signed with a key of the provider's")
+	return nil, untrusted("ID token: not signed with a key of the provider")
 }
 
 // verifiedPayload is an [oidc.KeySet] that returns a payload whose signature is already verified, so that go-oidc

@@ -75,7 +75,7 @@ func newSigner(key crypto.Signer, keyID, algorithm string) (*signer, error) {
 	switch public := key.Public().(type) {
 	case *rsa.PublicKey:
 		if public.N.BitLen() < 2048 {
-			return nil, errors.New("ciba: an RSA key of fewer than 2048 bits")
+			return nil, errors.New("ciba: an RSA key must have at least 2048 bits")
 		}
 		native = "RS256"
 		if algorithm == "PS256" {
@@ -83,14 +83,14 @@ func newSigner(key crypto.Signer, keyID, algorithm string) (*signer, error) {
 		}
 	case *ecdsa.PublicKey:
 		if public.Curve != elliptic.P256() {
-			return nil, errors.New("ciba: an ECDSA key that is not on P-256")
+			return nil, errors.New("ciba: an ECDSA key must be on P-256")
 		}
 		native = "ES256"
 	default:
-		return nil, fmt.Errorf("ciba: no algorithm for a key of type %T", public)
+		return nil, fmt.Errorf("ciba: a key of type %T is not supported: use RSA or ECDSA on P-256", public)
 	}
 	if algorithm != "" && algorithm != native {
-		return nil, fmt.Errorf("ciba: algorithm %q is not one of the key", algorithm)
+		return nil, fmt.Errorf("ciba: algorithm %q cannot be used with this key", algorithm)
 	}
 	options := (&jose.SignerOptions{}).WithType("JWT")
 	if keyID != "" {
@@ -147,7 +147,7 @@ func (k opaqueKey) SignPayload(payload []byte, algorithm jose.SignatureAlgorithm
 func rawECDSA(der []byte) ([]byte, error) {
 	var sig struct{ R, S *big.Int }
 	if rest, err := asn1.Unmarshal(der, &sig); err != nil || len(rest) > 0 || !isScalar(sig.R) || !isScalar(sig.S) {
-		return nil, errors.New("the key's signature is no ECDSA signature on P-256")
+		return nil, errors.New("the key returned a signature that is not an ECDSA signature on P-256")
 	}
 	out := make([]byte, 64)
 	sig.R.FillBytes(out[:32])

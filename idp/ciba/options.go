@@ -61,24 +61,24 @@ type Endpoints struct {
 func (o Options) check() error {
 	switch {
 	case o.Issuer == "":
-		return errors.New("ciba: no issuer")
+		return errors.New("ciba: the issuer is missing")
 	case o.ClientID == "":
-		return errors.New("ciba: no client ID")
+		return errors.New("ciba: the client ID is missing")
 	case o.PrivateKeyJWT && o.Secret != "":
-		return errors.New("ciba: a secret and private_key_jwt: one of them is needed")
+		return errors.New("ciba: both a secret and private_key_jwt are set: set only one")
 	case o.PrivateKeyJWT && o.Key == nil:
-		return errors.New("ciba: private_key_jwt without a key")
+		return errors.New("ciba: private_key_jwt requires a key")
 	case !o.PrivateKeyJWT && o.Secret == "":
-		return errors.New("ciba: neither a secret nor private_key_jwt")
+		return errors.New("ciba: set a secret, or private_key_jwt and a key")
 	case !o.PrivateKeyJWT && !o.FormSecret && strings.Contains(o.ClientID, ":"):
-		return errors.New("ciba: a client ID with a colon needs FormSecret")
+		return errors.New("ciba: a client ID with a colon requires FormSecret")
 	}
 	if o.Lifetime != 0 && (o.Lifetime < minLifetime || o.Lifetime > maxLifetime) {
-		return fmt.Errorf("ciba: a lifetime of %v is not between %v and %v", o.Lifetime, minLifetime, maxLifetime)
+		return fmt.Errorf("ciba: the lifetime %v must be between %v and %v", o.Lifetime, minLifetime, maxLifetime)
 	}
 	for _, name := range o.OmitClaims {
 		if !slices.Contains(omittableClaims, name) {
-			return fmt.Errorf("ciba: claim %q cannot be left out", name)
+			return fmt.Errorf("ciba: the claim %q is required and cannot be omitted", name)
 		}
 	}
 	return o.checkAddresses()
@@ -107,7 +107,7 @@ func (o Options) discovery() string {
 	return strings.TrimSuffix(o.Issuer, "/") + "/.well-known/openid-configuration"
 }
 
-var errAddress = errors.New("not an https address")
+var errAddress = errors.New("must be an https URL")
 
 // checkAddress refuses an address to which the client would send secrets without TLS.
 func checkAddress(address string) error {

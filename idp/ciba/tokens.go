@@ -73,7 +73,7 @@ func (r response) tokens() (Tokens, error) {
 		return Tokens{}, err
 	}
 	if !isToken(t.Access) || !isCompactJWS(t.ID) || !strings.EqualFold(t.Type, "Bearer") {
-		return Tokens{}, r.transportError(errors.New("no Bearer token with an ID token"))
+		return Tokens{}, r.transportError(errors.New("the answer has no Bearer token with an ID token"))
 	}
 	return Tokens{Access: t.Access, ID: t.ID, Received: time.Now().UTC().Truncate(time.Second)}, nil
 }

@@ -25,7 +25,10 @@ type Error struct {
 
 // Error returns the status and the code. It omits the description, which may name a person.
 func (e *Error) Error() string {
-	return fmt.Sprintf("ciba: the provider answers %d %q", e.Status, e.Code)
+	if e.Status == 0 {
+		return fmt.Sprintf("ciba: the provider answered: %q", e.Code)
+	}
+	return fmt.Sprintf("ciba: the provider answered with status %d: %q", e.Status, e.Code)
 }
 
 // Pending reports whether polling continues after the error: the person has not answered, or the client polled too
@@ -131,7 +134,7 @@ func (r response) transportError(err error) error {
 	return &TransportError{Sent: true, Status: r.status, RetryAfter: r.retryAfter(time.Now()), Err: err}
 }
 
-var errJSON = errors.New("not the JSON object that was to be expected") // a parser's error could repeat values
+var errJSON = errors.New("the answer is not a JSON object of the expected form") // a parser's error could repeat values
 
 // decode parses the body as JSON.
 func (r response) decode(into any) error {

@@ -122,7 +122,7 @@ func TestDiscoveredAddress(t *testing.T) {
 	}})
 	c := w.client(t, func(o *ciba.Options) { o.Endpoints = ciba.Endpoints{} })
 	_, err := c.Tokens(t.Context(), "secret-auth-req-id")
-	if err == nil || err.Error() != "ciba: the provider's token_endpoint: not an https address: http://idp.example/token" {
+	if err == nil || err.Error() != "ciba: the provider's token_endpoint: must be an https URL: http://idp.example/token" {
 		t.Error(err)
 	}
 	if d := cmp.Diff([]any{"fault", false, 0, time.Duration(0)}, withoutCause(err)); d != "" {

@@ -49,7 +49,7 @@ func NewBrowser(o BrowserOptions) (*Browser, error) {
 		return nil, err
 	}
 	if u, err := url.Parse(o.Redirect); err != nil || u.Scheme == "" || u.Host == "" || u.Fragment != "" { // RFC 6749 3.1.2
-		return nil, fmt.Errorf("login: redirect %q is not an absolute address without a fragment", o.Redirect)
+		return nil, fmt.Errorf("login: the redirect URL %q must be absolute and have no fragment", o.Redirect)
 	}
 	return &Browser{o}, nil
 }

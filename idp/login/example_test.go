@@ -65,7 +65,7 @@ func ExampleBrowser() {
 	if _, err := person.Get(site.URL + "/login"); err != nil {
 		log.Fatal(err)
 	}
-	// Output: ciba: the provider answers 0 "access_denied"
+	// Output: ciba: the provider answered: "access_denied"
 }
 
 // A person is asked on the phone and refuses.
@@ -112,7 +112,7 @@ func ExamplePhone() {
 	// Output:
 	// a code of 4 digits is on the page
 	// the person has not answered
-	// ciba: the provider answers 400 "access_denied"
+	// ciba: the provider answered with status 400: "access_denied"
 }
 
 // refusing starts a provider whose people refuse.

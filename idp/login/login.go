@@ -66,7 +66,7 @@ type ClaimRules struct {
 	Methods []string
 }
 
-var errNoClient = errors.New("login: no client")
+var errNoClient = errors.New("login: the client is missing")
 
 // checkClient returns an error if there is no client.
 func checkClient(c *ciba.Client) error {

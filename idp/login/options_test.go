@@ -19,13 +19,13 @@ func TestOptions(t *testing.T) {
 		want string // "": none
 	}{
 		"browser":                    {browser(BrowserOptions{Client: client, Redirect: "https://sign.example/back"}), ""},
-		"browser without a client":   {browser(BrowserOptions{Redirect: "https://sign.example/back"}), "no client"},
+		"browser without a client":   {browser(BrowserOptions{Redirect: "https://sign.example/back"}), "the client is missing"},
 		"browser without a redirect": {browser(BrowserOptions{Client: client}), "redirect"},
 		"redirect to a path":         {browser(BrowserOptions{Client: client, Redirect: "/back"}), "redirect"},
 		"redirect with a fragment":   {browser(BrowserOptions{Client: client, Redirect: "https://sign.example/#a"}), "redirect"},
 		"phone":                      {phone(PhoneOptions{Client: client}), ""},
-		"phone without a client":     {phone(PhoneOptions{}), "no client"},
-		"text without a code":        {phone(PhoneOptions{Client: client, Text: "Innskráning"}), "no place for the code"},
+		"phone without a client":     {phone(PhoneOptions{}), "the client is missing"},
+		"text without a code":        {phone(PhoneOptions{Client: client, Text: "Innskráning"}), "must contain {code}"},
 		"text of a code of its own":  {phone(PhoneOptions{Client: client, Text: "Innskráning", Code: drawCode}), ""},
 	} {
 		if (test.err == nil) != (test.want == "") || test.err != nil && !strings.Contains(test.err.Error(), test.want) {

@@ -50,7 +50,7 @@ func NewPhone(o PhoneOptions) (*Phone, error) {
 	}
 	if o.Code == nil {
 		if !strings.Contains(o.Text, codePlaceholder) {
-			return nil, fmt.Errorf("login: the text on the phone has no place for the code: %q", o.Text)
+			return nil, fmt.Errorf("login: the text on the phone must contain {code}: %q", o.Text)
 		}
 		o.Code = drawCode
 	}

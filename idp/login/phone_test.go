@@ -111,7 +111,7 @@ func TestPhoneUnknownPerson(t *testing.T) {
 	if err == nil {
 		t.Fatal("an unknown person was asked")
 	}
-	if d := cmp.Diff(`ciba: the provider answers 400 "access_denied"`, err.Error()); d != "" {
+	if d := cmp.Diff(`ciba: the provider answered with status 400: "access_denied"`, err.Error()); d != "" {
 		t.Error(d)
 	}
 }

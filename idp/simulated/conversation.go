@@ -72,7 +72,7 @@ func (c conversation) check(digests []ades.Digest) error {
 			return fmt.Errorf("simulated: signing: %w", err)
 		}
 		if len(d.Sum) != d.Algorithm.Hash.Size() {
-			return fmt.Errorf("simulated: a digest of %d bytes does not fit %v", len(d.Sum), d.Algorithm.Hash)
+			return fmt.Errorf("simulated: a digest of %d bytes is not one by %v", len(d.Sum), d.Algorithm.Hash)
 		}
 	}
 	return nil
@@ -91,13 +91,13 @@ func (c conversation) encode(state idp.State, event idp.Event) (idp.State, idp.E
 // decode parses the conversation of a state.
 func decode(state idp.State) (c conversation, err error) {
 	if state.Provider != providerName || state.Version != stateVersion {
-		return c, fmt.Errorf("simulated: state of %q version %d is not one of this provider", state.Provider, state.Version)
+		return c, fmt.Errorf("simulated: the state of %q, version %d, was not made by this provider", state.Provider, state.Version)
 	}
 	if err := json.Unmarshal(state.Public, &c); err != nil {
 		return c, fmt.Errorf("simulated: reading the state: %w", err)
 	}
 	if len(c.Certificates) == 0 {
-		return c, errors.New("simulated: a state without a certificate")
+		return c, errors.New("simulated: the state has no certificate")
 	}
 	for _, der := range c.Certificates {
 		certificate, err := x509.ParseCertificate(der)

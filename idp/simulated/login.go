@@ -59,7 +59,7 @@ func (l *Login) Begin(ctx context.Context, p idp.Person) (LoginState, error) {
 	case idp.SIM:
 		p.Kennitala = KennitalaOf(p.Phone)
 	default:
-		return LoginState{}, fmt.Errorf("simulated: no such method: %q", p.Method)
+		return LoginState{}, fmt.Errorf("simulated: unknown method %q", p.Method)
 	}
 	p.Kennitala = idp.NormalizeKennitala(p.Kennitala)
 	if _, b := behaviourOf(p); b != nil && b.when == immediately {

@@ -70,7 +70,7 @@ func (p *Provider) sign(c conversation) ([][]byte, error) {
 		return nil, err
 	}
 	if !key.PublicKey.Equal(c.chain[0].PublicKey) {
-		return nil, errors.New("simulated: the state is one of a Provider with another seed")
+		return nil, errors.New("simulated: the state was made by a Provider with another seed")
 	}
 	if err := c.check(c.Digests); err != nil {
 		return nil, err

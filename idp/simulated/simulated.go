@@ -68,7 +68,7 @@ func New(o Options) (*Provider, error) {
 		o.Seed = make([]byte, 32)
 		rand.Read(o.Seed) // never fails
 	case len(o.Seed) < 16:
-		return nil, fmt.Errorf("simulated: the seed has %d bytes, fewer than 16", len(o.Seed))
+		return nil, fmt.Errorf("simulated: the seed has %d bytes and needs at least 16", len(o.Seed))
 	}
 	if o.Name == nil {
 		o.Name = defaultName
@@ -92,7 +92,7 @@ func (p *Provider) Begin(ctx context.Context, key string, person idp.Person, _ i
 		return idp.State{}, nil, err
 	}
 	if person.Method != idp.App && person.Method != idp.SIM {
-		return idp.State{}, nil, fmt.Errorf("simulated: no such method: %q", person.Method)
+		return idp.State{}, nil, fmt.Errorf("simulated: unknown method %q", person.Method)
 	}
 	status, b := behaviourOf(person)
 	if b != nil && b.when == immediately {

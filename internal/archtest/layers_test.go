@@ -29,6 +29,7 @@ var layers = []layer{
 		{"tools/openapi", "", "yaml"},
 		{"tools/performance", "", ""},
 		{"tools/release", "", ""},
+		{"tools/texts", "", "yaml"},
 		{"tools/trial", "ades account portal webhook webhook/delivery signing pades storage storage/bolt storage/postgres internal/queue internal/test/pdf internal/test/env", "pgx sync uuid"},
 		{"tools/wiretest", "internal/test/env", ""},
 	},

@@ -75,7 +75,7 @@ type sender struct{ from, replyTo, envelope *stdmail.Address }
 // parse returns the parsed Sender. An empty ReplyTo or Envelope becomes From.
 func (s Sender) parse() (sender, error) {
 	if s.From == "" {
-		return sender{}, errors.New("mail: there is no sender")
+		return sender{}, errors.New("mail: the sender is missing")
 	}
 	parsed, from, replyTo, envelope := s.parseFields()
 	parsed.replyTo = cmp.Or(parsed.replyTo, parsed.from)
@@ -89,7 +89,7 @@ func (s Sender) parseFields() (parsed sender, from, replyTo, envelope error) {
 	parsed.replyTo, replyTo = parseAddress(s.ReplyTo, "Help <help@example.is>")
 	parsed.envelope, envelope = parseAddress(s.Envelope, "bounces@example.is")
 	if a := parsed.envelope; a != nil && a.Name != "" {
-		envelope = errors.New("mail: is an address with a name")
+		envelope = errors.New("mail: must be an address without a name, such as sign@example.is")
 	}
 	return parsed, from, replyTo, envelope
 }
@@ -101,7 +101,7 @@ func parseAddress(text, example string) (*stdmail.Address, error) {
 	}
 	a, err := stdmail.ParseAddress(text)
 	if err != nil {
-		return nil, fmt.Errorf("mail: is no address, such as %s", example)
+		return nil, fmt.Errorf("mail: must be an address, such as %s", example)
 	}
 	return a, nil
 }
@@ -126,7 +126,7 @@ func (s sender) compose(m Message) (*gomail.Msg, error) {
 		return nil, fmt.Errorf("%w: the envelope sender is not an address", ErrRefused)
 	}
 	if err := msg.To(m.To...); err != nil || len(m.To) == 0 {
-		return nil, fmt.Errorf("%w: a recipient is no address", ErrRefused)
+		return nil, fmt.Errorf("%w: a recipient is not an address", ErrRefused)
 	}
 	msg.Subject(m.Subject)
 	msg.SetMessageIDWithValue(m.ID + "@" + s.domain())

@@ -93,13 +93,13 @@ func fault(field, format string, args ...any) error {
 func (o Options) check(host string) error {
 	switch {
 	case !slices.Contains(TLSModes, o.TLS):
-		return fault("tls", "is none of %s", joined(TLSModes))
+		return fault("tls", "must be one of %s", joined(TLSModes))
 	case !slices.Contains(Authentications, o.Authentication):
-		return fault("authentication", "is none of %s", joined(Authentications))
+		return fault("authentication", "must be one of %s", joined(Authentications))
 	case o.Timeout < MinTimeout || o.Timeout > MaxTimeout:
-		return fault("timeout", "is not between %v and %v", MinTimeout, MaxTimeout)
+		return fault("timeout", "must be between %v and %v", MinTimeout, MaxTimeout)
 	case !isHelloName(o.Name):
-		return fault("hello-name", "is no name of a host, such as sign.example.is")
+		return fault("hello-name", "must be a host name, such as sign.example.is")
 	}
 	return o.checkLogin(host)
 }
@@ -108,15 +108,15 @@ func (o Options) check(host string) error {
 func (o Options) checkLogin(host string) error {
 	switch {
 	case o.User == "" && o.Password != "":
-		return fault("username", "is missing, and there is a password")
+		return fault("username", "is missing, but there is a password")
 	case o.User == "" && o.Authentication != Auto && o.Authentication != NoAuth:
-		return fault("username", "is missing, and authentication is %s", o.Authentication)
+		return fault("username", "is missing, but authentication is %s", o.Authentication)
 	case o.User != "" && o.Authentication == NoAuth:
-		return fault("authentication", "is none, and there is a user")
+		return fault("authentication", "is none, but there is a user: remove one of them")
 	case o.User != "" && o.Password == "":
-		return fault("password", "is missing, and there is a user")
+		return fault("password", "is missing, but there is a user")
 	case o.User != "" && !o.TLS.isSecure() && !isLoopback(host):
-		return fault("tls", "is %s, and a password is not sent without TLS, but to this machine", o.TLS)
+		return fault("tls", "is %s: a password is sent without TLS only to a server on this machine", o.TLS)
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func Parse(address string, o Options) (Transport, error) {
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Path != "" || u.Fragment != "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
-		return nil, fault("address", "not of the form %s", Forms)
+		return nil, fault("address", "must have the form %s", Forms)
 	}
 	if err := o.merge(u); err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func Parse(address string, o Options) (Transport, error) {
 	port := o.TLS.port()
 	if p := u.Port(); p != "" {
 		if port, err = strconv.Atoi(p); err != nil || port < 1 || port > 65535 {
-			return nil, fault("address", "its port is not between 1 and 65535")
+			return nil, fault("address", "must have a port between 1 and 65535")
 		}
 	}
 	return server{u.Hostname(), port, s, o}, nil
@@ -189,17 +189,17 @@ func Parse(address string, o Options) (Transport, error) {
 func (o *Options) merge(u *url.URL) error {
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return fault("address", "not of the form %s", Forms)
+		return fault("address", "must have the form %s", Forms)
 	}
 	for name, values := range query {
 		if !slices.Contains([]string{"tls", "auth"}, name) || len(values) != 1 || values[0] == "" {
-			return fault("address", "not of the form %s", Forms)
+			return fault("address", "must have the form %s", Forms)
 		}
 	}
 	mode := TLS(query.Get("tls"))
 	if u.Scheme == "smtps" {
 		if mode != "" && mode != Implicit {
-			return fault("address", "is smtps, and says tls otherwise")
+			return fault("address", "has the scheme smtps and another tls: remove tls")
 		}
 		mode = Implicit
 	}
@@ -224,7 +224,7 @@ func mergeOption[T ~string](field string, option *T, value T) error {
 		return nil
 	}
 	if *option != "" && *option != value {
-		return fault(field, "is not what the address of the server says")
+		return fault(field, "is also in the address of the server (--mail), with another value: remove one of them")
 	}
 	*option = value
 	return nil

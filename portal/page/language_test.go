@@ -126,7 +126,7 @@ func uses(used, ends map[string]bool, key string) bool {
 func TestCatalogueText(t *testing.T) {
 	t.Parallel()
 	got := words.text("en", "landing.continue.text", "name", "{kennitala} {name}", "kennitala", "1")
-	if want := "Your login is good for this document too: {kennitala} {name}, kennitala 1."; got != want {
+	if want := "Your login is also valid for this document: {kennitala} {name}, kennitala 1."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

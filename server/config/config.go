@@ -40,22 +40,22 @@ type Flags struct {
 	MasterKeyFlag `group:"Secrets and TLS:"`
 	TLSFlags      `group:"Secrets and TLS:"`
 	MailFlag      `group:"Mail:"`
-	AdminListen   string `group:"Operating:" placeholder:"ADDRESS" help:"Address to serve metrics and profiles on, without a token, such as :9464. Without a host, only this machine can reach them. Default: they are not served."`
+	AdminListen   string `group:"Operating:" placeholder:"ADDRESS" help:"Address to serve metrics and profiles on, without authentication, such as :9464. Without a host, only this machine can reach them (default: they are not served)."`
 	LogFlags      `group:"Operating:"`
 	DrainDelay    time.Duration `group:"Operating:" name:"drain-delay" default:"0s" placeholder:"TIME" help:"How long a stopping server still accepts requests, while /readyz tells load balancers to send no more (default ${default})."`
 	RendererFlag  `group:"Operating:"`
 	WebhooksFlag  `group:"Trials:"`
-	Simulated     bool `group:"Trials:" name:"insecure-simulated-idp" help:"In production, for trials on this machine: simulated people log in and sign in place of an identity provider, with certificates of a test authority of the server. No person is asked, and every page says so."`
+	Simulated     bool `group:"Trials:" name:"insecure-simulated-idp" help:"For trials in production on this machine: the server simulates the identity provider, and signs with certificates of a test authority of its own. No person is asked, and every page says so."`
 
 	TestKeysFlag `kong:"-"` // only of "innsigli sandbox"
 }
 
 // CommandFlags are the flags, beside --store, of a command that does a part of a server's work.
 type CommandFlags struct {
-	Environment string `enum:"sandbox,production" default:"production" placeholder:"ENVIRONMENT" help:"Environment of the servers on the store: sandbox or production (default ${default})."`
-	Config      string `placeholder:"FILE" help:"Configuration file of the servers."`
+	Environment string `enum:"sandbox,production" default:"production" placeholder:"ENVIRONMENT" help:"Environment of the servers that use the store: sandbox or production (default ${default})."`
+	Config      string `placeholder:"FILE" help:"Configuration file of the servers that use the store."`
 	MasterKeyFlag
-	Simulated bool `name:"insecure-simulated-idp" help:"The servers run with this flag."`
+	Simulated bool `name:"insecure-simulated-idp" help:"The servers that use the store run with this flag."`
 }
 
 // Flags returns the flags of a server with the same configuration that listens only on this machine.
@@ -82,7 +82,7 @@ const StoreHelp = "A store of the form bolt:PATH is a file and the folder PATH.d
 // LogFlags set the level and the format of the log.
 type LogFlags struct {
 	LogLevel  slog.Level `name:"log-level" default:"info" placeholder:"LEVEL" help:"Lowest level that is logged to stderr: debug (with every call to the identity provider), info, warn or error (default ${default})."`
-	LogFormat string     `name:"log-format" enum:"auto,json,text" default:"auto" placeholder:"FORMAT" help:"json (one object a line), text, or auto: text on a terminal and else json (default ${default})."`
+	LogFormat string     `name:"log-format" enum:"auto,json,text" default:"auto" placeholder:"FORMAT" help:"json (one object per line), text, or auto: text on a terminal and else json (default ${default})."`
 }
 
 // Log returns a logger that writes to w.
@@ -151,7 +151,7 @@ func Read(f Flags, environ, variables []string) (*Config, Faults) {
 	store, err := ParseStore(f.Store, f.DatabaseFlag)
 	switch {
 	case errors.Is(err, ErrStore):
-		found.add("--store", "is not of the form %s", StoreForms)
+		found.add("--store", "must have the form %s", StoreForms)
 	case err != nil:
 		found = append(found, strings.Replace(err.Error(), "postgres: ", "", 1))
 	default:
@@ -220,12 +220,12 @@ func (f Flags) checkAddresses(found *Faults) {
 	host, err := hostOf(f.listen())
 	switch {
 	case err != nil:
-		found.add("--listen", "%q is not an address with a port", f.Listen)
+		found.add("--listen", "%q is not an address with a port, such as 127.0.0.1:8080", f.Listen)
 	case f.Simulated && !isLoopback(host):
 		found.add("--listen", "must be on this machine with --insecure-simulated-idp, such as 127.0.0.1:8080")
 	}
 	if _, err := hostOf(f.AdminListen); f.AdminListen != "" && err != nil {
-		found.add("--admin-listen", "%q is not an address with a port", f.AdminListen)
+		found.add("--admin-listen", "%q is not an address with a port, such as 127.0.0.1:8080", f.AdminListen)
 	}
 }
 
@@ -276,7 +276,7 @@ func (c *Config) UnknownProxy() bool {
 
 // MasterKeyFlag names the file of the keys that encrypt secrets in the store.
 type MasterKeyFlag struct {
-	MasterKeyFile string `name:"master-key-file" placeholder:"FILE" help:"File of the keys that encrypt secrets in the store, readable only by its owner and group: one key a line, 32 random bytes in Base64. The first key encrypts, all keys decrypt. A sandbox creates the file if it does not exist; its default is STORE.key, or innsigli-sandbox.key with Postgres. All servers on a store need the same keys."`
+	MasterKeyFile string `name:"master-key-file" placeholder:"FILE" help:"File of the keys that encrypt secrets in the store, readable only by its owner and group: one key per line, 32 random bytes in Base64. The first key encrypts, all keys decrypt. A sandbox creates the file if it does not exist; its default is STORE.key, or innsigli-sandbox.key with Postgres. All servers on a store need the same keys."`
 }
 
 // MasterKeyHelp explains the flag --master-key-file, for the help of commands.

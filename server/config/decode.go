@@ -23,7 +23,7 @@ func (d decoder) table(path string, values map[string]any, into reflect.Value) {
 		if field, ok := fields[key]; ok {
 			d.value(path+key, values[key], field)
 		} else {
-			d.found.add(path+key, "is not known")
+			d.found.add(path+key, "is unknown: check its spelling")
 		}
 	}
 }
@@ -48,7 +48,7 @@ func (d decoder) value(key string, value any, into reflect.Value) {
 	}
 	if own, ok := into.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		if text, ok := value.(string); !ok {
-			d.found.add(key, "is not a string")
+			d.found.add(key, "must be a string")
 		} else if err := own.UnmarshalText([]byte(text)); err != nil {
 			d.found.add(key, "%v", err)
 		}
@@ -88,7 +88,7 @@ func set[T any](d decoder, key string, value any, what string, f func(T)) {
 	if right, ok := value.(T); ok {
 		f(right)
 	} else {
-		d.found.add(key, "is not %s", what)
+		d.found.add(key, "must be %s", what)
 	}
 }
 

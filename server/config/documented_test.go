@@ -55,9 +55,9 @@ func TestDocumentedKeys(t *testing.T) {
 		if strings.HasPrefix(key.section, "[[") {
 			where += "[0]"
 		}
-		want := fmt.Sprintf("%s.%s: is not %s", where, key.name, kind)
+		want := fmt.Sprintf("%s.%s: must be %s", where, key.name, kind)
 		if key.name == "invented" {
-			want = "trust.invented: is not known"
+			want = "trust.invented: is unknown: check its spelling"
 		}
 		if !slices.Contains(found, want) {
 			t.Errorf("%s %s: no fault %q among\n%s", key.section, key.name, want, strings.Join(found, "\n"))

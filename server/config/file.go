@@ -130,7 +130,7 @@ type duration time.Duration
 func (d *duration) UnmarshalText(text []byte) error {
 	parsed, err := time.ParseDuration(string(text))
 	if err != nil || parsed <= 0 {
-		return errors.New(`"` + string(text) + `" is not a duration such as 60s`)
+		return errors.New(`"` + string(text) + `" must be a duration such as 60s`)
 	}
 	*d = duration(parsed)
 	return nil
@@ -144,7 +144,7 @@ type timeout time.Duration
 func (d *timeout) UnmarshalText(text []byte) error {
 	parsed, err := time.ParseDuration(string(text))
 	if err != nil || parsed <= 0 || parsed > time.Minute {
-		return errors.New(`"` + string(text) + `" is not a duration of at most a minute, such as 10s`)
+		return errors.New(`"` + string(text) + `" must be a duration of at most one minute, such as 10s`)
 	}
 	*d = timeout(parsed)
 	return nil
@@ -185,7 +185,7 @@ func (s section) required(key, value string) {
 // unused adds a fault if a key is set that has no effect.
 func (s section) unused(when, key string, set bool) {
 	if set {
-		s.fault(key, "is not used %s", when)
+		s.fault(key, "has no effect %s: remove it", when)
 	}
 }
 
@@ -201,7 +201,7 @@ func (s section) check(key string, err error) bool {
 // oneOf adds a fault for a value that is not one of values. An empty value stands for a key that is not set.
 func (s section) oneOf(key, value string, values ...string) {
 	if value != "" && !slices.Contains(values, value) {
-		s.fault(key, "%q is not one of %s", value, strings.Join(values, ", "))
+		s.fault(key, "%q must be one of %s", value, strings.Join(values, ", "))
 	}
 }
 
@@ -226,7 +226,7 @@ func (s section) secureURL(key, value string) {
 	u, err := url.Parse(value)
 	switch {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		s.fault(key, "is not an https URL")
+		s.fault(key, "must be an https URL")
 	case u.User != nil, u.RawQuery != "", u.Fragment != "":
 		s.fault(key, "may only have a host, port and path")
 	case u.Scheme == "http" && !isLoopback(u.Hostname()):

@@ -75,12 +75,12 @@ func TestDecodeFaults(t *testing.T) {
 	var found Faults
 	decode(values, new(File), &found)
 	want := Faults{
-		"identity-provider.app: is not a table", "identity-provider.check-name: is not true or false",
-		"limits.body: is not a whole number", "limits.connections: is not a whole number", `limits.slow-after: "soon" is not a duration such as 60s`,
-		"login: is not a table", "page: is not a table", "pages: is not known",
-		`retention.evidence: "10" is not a duration between 1h and 100y, such as 24h, 90d or 10y`,
-		"timestamp[0].url: is not a string", "timestamp[1].Url: is not known", "timestamp[1].timeout: is not a string", "timestamp[1].urll: is not known",
-		"trust.colour: is not known", "trust.private-addresses[1]: is not a string", "trust.roots: is not an array of strings",
+		"identity-provider.app: must be a table", "identity-provider.check-name: must be true or false",
+		"limits.body: must be a whole number", "limits.connections: must be a whole number", `limits.slow-after: "soon" must be a duration such as 60s`,
+		"login: must be a table", "page: must be a table", "pages: is unknown: check its spelling",
+		`retention.evidence: "10" must be a duration between 1h and 100y, such as 24h, 90d or 10y`,
+		"timestamp[0].url: must be a string", "timestamp[1].Url: is unknown: check its spelling", "timestamp[1].timeout: must be a string", "timestamp[1].urll: is unknown: check its spelling",
+		"trust.colour: is unknown: check its spelling", "trust.private-addresses[1]: must be a string", "trust.roots: must be an array of strings",
 	}
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Error(diff)

@@ -81,7 +81,7 @@ func (f configFiles) private(read func(name string) (string, error)) func(name s
 		}
 		stat, err := os.Stat(f.path(name))
 		if err == nil && stat.Mode().Perm()&0o027 != 0 {
-			err = fmt.Errorf("%s is accessible to other users (%04o): chmod 600 it, and replace its secret if somebody may have read it", name, stat.Mode().Perm())
+			err = fmt.Errorf("other users can read or change %s (%04o): run chmod 600 on it, and replace its secret if other users may have read it", name, stat.Mode().Perm())
 		}
 		return content, err
 	}

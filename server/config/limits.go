@@ -50,7 +50,7 @@ func (l Limits) read(s section) server.Limits {
 		LeastRate:             s.number("least-rate", l.LeastRate, minLeastRate, 1<<30),
 	}
 	if l.SlowAfter > 0 && out.SlowAfter < minSlowAfter {
-		s.fault("slow-after", "is less than %v", minSlowAfter)
+		s.fault("slow-after", "must be at least %v", minSlowAfter)
 	}
 	body, documents := out.Body, out.Documents
 	if body == 0 {
@@ -60,7 +60,7 @@ func (l Limits) read(s section) server.Limits {
 		documents = server.DefaultLimits.Documents
 	}
 	if body > documents/bodies {
-		s.fault("body", "%d MiB is more than a quarter of documents, %d MiB", body/mebibyte, documents/mebibyte)
+		s.fault("body", "%d MiB must be at most a quarter of documents, %d MiB", body/mebibyte, documents/mebibyte)
 	}
 	return out
 }
@@ -100,16 +100,16 @@ func (p *Proxy) read(s section) (out server.Proxies) {
 		}
 		switch {
 		case err != nil || prefix != prefix.Masked():
-			s.fault(indexed("trusted", i), "%q is neither an address nor a prefix such as 10.0.0.0/8", text)
+			s.fault(indexed("trusted", i), "%q is not an address or a prefix such as 10.0.0.0/8", text)
 		case prefix.Addr().Is4In6():
-			s.fault(indexed("trusted", i), "%q is an IPv4 prefix in IPv6 form; write it such as 10.0.0.0/8", text)
+			s.fault(indexed("trusted", i), "%q is an IPv4 prefix in IPv6 form: write it in IPv4 form, such as 10.0.0.0/8", text)
 		case prefix.Bits() == 0:
-			s.fault(indexed("trusted", i), "%q trusts every address, so that any client could forge its address", text)
+			s.fault(indexed("trusted", i), "%q includes every address, so any client could forge its address: name only the proxies", text)
 		}
 		out.Trusted = append(out.Trusted, prefix)
 	}
 	if len(p.Trusted) == 0 && !s.found.about("proxy.trusted") {
-		s.fault("trusted", "is empty: without an address no proxy is trusted")
+		s.fault("trusted", "is missing: name the addresses of the proxies")
 	}
 	s.oneOf("header", p.Header, "X-Forwarded-For", "Forwarded")
 	out.Header = p.Header
@@ -134,7 +134,7 @@ func (w Webhooks) read(s section) server.Webhooks {
 	u, err := url.Parse(w.EgressProxy)
 	switch { // the faults do not repeat the URL: it may have a password in it
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
-		s.fault("egress-proxy", "is not an http or https URL")
+		s.fault("egress-proxy", "must be an http or https URL")
 	case u.User != nil, u.RawQuery != "", u.Fragment != "", u.Path != "" && u.Path != "/":
 		s.fault("egress-proxy", "may only have a host and port")
 	default:
@@ -219,7 +219,7 @@ func (p *period) UnmarshalText(text []byte) error {
 	}
 	if !ok {
 		*p = period{}
-		return fmt.Errorf("%q is not a duration between 1h and %dy, such as 24h, 90d or 10y", text, maxYears)
+		return fmt.Errorf("%q must be a duration between 1h and %dy, such as 24h, 90d or 10y", text, maxYears)
 	}
 	return nil
 }
@@ -231,7 +231,7 @@ type Span time.Duration
 func (s *Span) UnmarshalText(text []byte) error {
 	d, ok := parseSpan(string(text))
 	if !ok {
-		return fmt.Errorf("%q is not a duration such as 36h or 7d", text)
+		return fmt.Errorf("%q must be a duration such as 36h or 7d", text)
 	}
 	*s = Span(d)
 	return nil

@@ -56,17 +56,17 @@ func fileOf(t *testing.T, content string) (File, Faults) {
 func TestFaultyLimits(t *testing.T) {
 	for text, fault := range map[string]string{
 		"client-rate = -1":          "limits.client-rate: must be between 0 and 100000",
-		"client-rate = \"20\"":      "limits.client-rate: is not a whole number",
+		"client-rate = \"20\"":      "limits.client-rate: must be a whole number",
 		"client-burst = 0":          "limits.client-burst: must be between 1 and 100000",
 		"documents = 64":            "limits.documents: must be between 128 and 1048576",
 		"body = 0":                  "limits.body: must be between 1 and 1024",
-		"body = 321":                "limits.body: 321 MiB is more than a quarter of documents, 1280 MiB",
+		"body = 321":                "limits.body: 321 MiB must be at most a quarter of documents, 1280 MiB",
 		"connections = 0":           "limits.connections: must be between 1 and 1000000",
-		"slow-after = \"soon\"":     `limits.slow-after: "soon" is not a duration such as 60s`,
-		"slow-after = \"\"":         `limits.slow-after: "" is not a duration such as 60s`,
-		"slow-after = \"10ms\"":     "limits.slow-after: is less than 1s",
+		"slow-after = \"soon\"":     `limits.slow-after: "soon" must be a duration such as 60s`,
+		"slow-after = \"\"":         `limits.slow-after: "" must be a duration such as 60s`,
+		"slow-after = \"10ms\"":     "limits.slow-after: must be at least 1s",
 		"least-rate = 0":            "limits.least-rate: must be between 1 and 1073741824",
-		"connections-per-host = 10": "limits.connections-per-host: is not known",
+		"connections-per-host = 10": "limits.connections-per-host: is unknown: check its spelling",
 	} {
 		path := filepath.Join(t.TempDir(), "conf.toml")
 		if err := os.WriteFile(path, []byte("[limits]\n"+text), 0o600); err != nil {
@@ -81,14 +81,14 @@ func TestFaultyLimits(t *testing.T) {
 
 func TestProxyFaults(t *testing.T) {
 	for content, want := range map[string]string{
-		`[proxy]`:                                                   "proxy.trusted: is empty",
-		"[proxy]\ntrusted = [\"10.0.0.1/8\"]":                       `proxy.trusted[0]: "10.0.0.1/8" is neither an address nor a prefix`,
-		"[proxy]\ntrusted = [\"proxy.example\"]":                    `proxy.trusted[0]: "proxy.example" is neither an address`,
-		"[proxy]\ntrusted = [\"10.0.0.1\", \"0.0.0.0/0\"]":          `proxy.trusted[1]: "0.0.0.0/0" trusts every address`,
+		`[proxy]`:                                                   "proxy.trusted: is missing",
+		"[proxy]\ntrusted = [\"10.0.0.1/8\"]":                       `proxy.trusted[0]: "10.0.0.1/8" is not an address or a prefix`,
+		"[proxy]\ntrusted = [\"proxy.example\"]":                    `proxy.trusted[0]: "proxy.example" is not an address`,
+		"[proxy]\ntrusted = [\"10.0.0.1\", \"0.0.0.0/0\"]":          `proxy.trusted[1]: "0.0.0.0/0" includes every address`,
 		"[proxy]\ntrusted = [\"::ffff:10.0.0.0/104\"]":              `proxy.trusted[0]: "::ffff:10.0.0.0/104" is an IPv4 prefix in IPv6 form`,
 		"[proxy]\ntrusted = [\"fe80::1%eth0\"]":                     `proxy.trusted[0]:`,
-		"[proxy]\ntrusted = [\"::1\"]\nheader = \"X-Real-IP\"":      `proxy.header: "X-Real-IP" is not one of X-Forwarded-For, Forwarded`,
-		"[proxy]\ntrusted = [\"::1\"]\nheaders = \"X-Real-IP\"\n":   `proxy.headers: is not known`,
+		"[proxy]\ntrusted = [\"::1\"]\nheader = \"X-Real-IP\"":      `proxy.header: "X-Real-IP" must be one of X-Forwarded-For, Forwarded`,
+		"[proxy]\ntrusted = [\"::1\"]\nheaders = \"X-Real-IP\"\n":   `proxy.headers: is unknown: check its spelling`,
 		"[proxy]\ntrusted = \"::1\"\n[webhooks]\nmax-subscriptions": "expected",
 	} {
 		_, found := fileOf(t, content)

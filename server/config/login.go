@@ -112,7 +112,7 @@ func (l *Login) readParameters(s section) url.Values {
 	parameters := make(url.Values)
 	for _, name := range slices.Sorted(maps.Keys(l.Parameters)) {
 		if slices.Contains(reservedParameters, name) {
-			s.fault(name, "is set by the server, and cannot be configured")
+			s.fault(name, "is set by the server: remove it")
 		}
 		parameters.Set(name, l.Parameters[name])
 	}

@@ -109,7 +109,7 @@ func (c *Client) read(s section, signs bool) ciba.Options {
 // checkClient checks values that only package ciba can check, one key at a time.
 func (s section) checkClient(o ciba.Options) {
 	if strings.Contains(o.ClientID, ":") && !o.FormSecret && !o.PrivateKeyJWT { // RFC 7617 2
-		s.fault("client-id", "has a colon, which requires secret-encoding form")
+		s.fault("client-id", `has a colon, which requires secret-encoding = "form"`)
 	}
 	check := func(key string, part ciba.Options) bool {
 		part.Issuer, part.ClientID, part.Secret = "https://localhost", "client", "secret" // required, but not checked here
@@ -280,7 +280,7 @@ func readErrors(s section, rows []ProviderError) map[string]idp.ErrorCode {
 		s.required("description", row.Description)
 		code := idp.ErrorCode(row.Code)
 		if _, twice := all[row.Description]; twice {
-			s.fault("description", "is a duplicate")
+			s.fault("description", "is the same as in an earlier table: remove one")
 		}
 		if row.Description != "" {
 			s.checkAdapter("code", audkenni.Options{Errors: map[string]idp.ErrorCode{row.Description: code}})

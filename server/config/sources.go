@@ -94,9 +94,9 @@ func (f *File) readAuthority(s section, t Timestamp) authority {
 	switch { // the faults do not repeat the URL: it may have a password in it
 	case t.URL == "":
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		s.fault("url", "is not an http or https URL")
+		s.fault("url", "must be an http or https URL")
 	case u.User != nil:
-		s.fault("url", "must not have a user in it: use username and password-file")
+		s.fault("url", "must not contain a user: use username and password-file")
 	}
 	id := identity{s.named("certificate", t.Certificate, s.files.pem), s.named("key", t.Key, s.files.pem)}
 	if id.certificate != "" && id.key != "" {
@@ -105,7 +105,7 @@ func (f *File) readAuthority(s section, t Timestamp) authority {
 	roots := s.certificates("roots", t.Roots)
 	trusted, key := f.timestampRoots()
 	if slices.ContainsFunc(roots, func(c *x509.Certificate) bool { return !slices.ContainsFunc(trusted, c.Equal) }) {
-		s.fault("roots", "has a certificate that is not in %s", key) // validators trust only those
+		s.fault("roots", "contains a certificate that is not in %s: add it there too", key) // validators trust only those
 	}
 	if len(roots) > 0 {
 		tsa.Roots = poolOf(roots)
@@ -139,7 +139,7 @@ func (i identity) client(s section, address string) *http.Client {
 		s.fault("certificate", "cannot be used with key: %v", err)
 	}
 	if !strings.HasPrefix(address, "https:") {
-		s.fault("certificate", "requires an https url")
+		s.fault("certificate", "requires url to be an https URL")
 	}
 	return &http.Client{Transport: &http.Transport{
 		Proxy:             http.ProxyFromEnvironment,

@@ -16,7 +16,7 @@ import (
 const StoreForms = "bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE"
 
 // ErrStore is the error of a text that is not in one of the StoreForms.
-var ErrStore = errors.New("--store is not of the form " + StoreForms)
+var ErrStore = errors.New("--store must have the form " + StoreForms)
 
 // Store is the location of a store.
 type Store struct {

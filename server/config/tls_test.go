@@ -102,7 +102,7 @@ func TestTLSFaults(t *testing.T) {
 		{TLSFlags{"", key}, "--tls-cert: is missing"},
 		{TLSFlags{pem, pem}, "--tls-key:"},
 		{TLSFlags{key, key}, "--tls-cert: cannot be used with --tls-key"},
-		{TLSFlags{pem, open}, "is accessible to other users"},
+		{TLSFlags{pem, open}, "other users can read or change"},
 		{TLSFlags{pem, filepath.Join(folder, "none")}, "--tls-key: open "},
 	} {
 		var found Faults

@@ -167,7 +167,7 @@ func (d doctor) revocations() (checks []check) {
 	}
 	if len(checks) == 0 && len(d.conf.Roots) > 0 {
 		checks = append(checks, func(_ context.Context, r *Results) {
-			r.doubt("revocation", "not checked: no intermediate is configured", "With trust.intermediates the connection to their authority is checked here.")
+			r.doubt("revocation", "not checked: no intermediate is configured", "Name the intermediates of the signers in trust.intermediates to have the connection to their authority checked.")
 		})
 	}
 	return checks
@@ -180,7 +180,7 @@ func revocationOf(ctx context.Context, revocation *online.Revocation, c, issuer 
 	case errors.Is(err, ades.ErrRevoked):
 		r.fault(what, ades.Identify(c)+" was revoked", "Get its successor from the authority that issued it.")
 	case err != nil:
-		r.fault(what, oneLine(err), "Signatures of people with certificates below it fail with InternalError, since level Lt needs this. Check whether a firewall blocks the connection.")
+		r.fault(what, oneLine(err), "Signatures with certificates of this authority fail with InternalError, since level Lt needs their revocation status. Check whether a firewall blocks the connection.")
 	default:
 		r.ok(what, "the authority confirms the status of "+ades.Identify(c))
 	}

@@ -90,7 +90,7 @@ func Examine(ctx context.Context, conf *config.Config, faults config.Faults) Res
 		checks = slices.Concat(checks, d.timestamps(), []check{d.roots}, d.revocations(),
 			[]check{d.provider, d.login, d.mail, d.baseURL, d.certificate, d.proxy, d.traces, d.renderer})
 	} else {
-		r.doubt("configuration", "the other checks need a configuration without faults", "")
+		r.doubt("configuration", "the other checks were not made: correct the configuration first", "")
 	}
 	return append(r, runAll(ctx, checks)...)
 }

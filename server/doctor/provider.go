@@ -191,7 +191,7 @@ func (r *Results) addRequest(ctx context.Context, provider idp.Provider) {
 	failed, ok := event.(idp.Failed)
 	switch {
 	case !ok:
-		r.doubt(what, "the provider accepted the signed request, and has begun to ask kennitala "+NoKennitala, "It seems to look people up later. No person has this kennitala, so no phone rings.")
+		r.doubt(what, "the provider accepted the signed request, and has begun to ask kennitala "+NoKennitala, "The provider seems to look the person up later. No person has this kennitala, so no phone rings.")
 	case slices.Contains(acceptedCodes, failed.Code):
 		r.ok(what, "the provider accepted the signed request; no person was asked")
 	case !isOutage(failed.Code) && acceptsSIM(ctx, provider):

@@ -32,7 +32,7 @@ func (d doctor) login(ctx context.Context, r *Results) {
 	switch {
 	case d.conf.Flags.Simulated || !d.production():
 	case d.conf.Logins == nil:
-		r.doubt("login", "there is no [login]: invited people cannot open their documents", "The Signing API does not need it.")
+		r.doubt("login", "there is no [login]: participants cannot open their documents", "The Signing API does not need it.")
 	default:
 		if err := r.addLogin(ctx, *d.conf.Logins); err != nil {
 			r.fault("login", oneLine(err), "")
@@ -76,7 +76,7 @@ func (d doctor) baseURL(ctx context.Context, r *Results) {
 		r.doubt(what, "no server listens at "+d.base(), "Is the server, or the proxy in front of it, running?")
 		return
 	case err != nil:
-		r.fault(what, oneLine(unwrapURL(err)), "Clients cannot reach the server, unless only this machine cannot call its own address.")
+		r.fault(what, oneLine(unwrapURL(err)), "Check the address and the firewall. If other machines can call the URL, ignore this: in some networks a machine cannot call its own public address.")
 		return
 	}
 	defer response.Body.Close()
@@ -120,7 +120,7 @@ func (d doctor) certificate(_ context.Context, r *Results) {
 	}
 	valid := lifetime(r, what, d.conf.Flags.TLSCert, leaf, time.Now(), expiresSoon, "Renew it; the server loads the new one without a restart.")
 	if u, err := url.Parse(d.conf.Flags.BaseURL); err == nil && leaf.VerifyHostname(u.Hostname()) != nil {
-		r.fault(what, fmt.Sprintf("%s is for %s, and not for %s", d.conf.Flags.TLSCert, strings.Join(leaf.DNSNames, ", "), u.Hostname()), "Clients at --base-url refuse it.")
+		r.fault(what, fmt.Sprintf("%s is for %s, and not for %s", d.conf.Flags.TLSCert, strings.Join(leaf.DNSNames, ", "), u.Hostname()), "Clients of --base-url refuse it: get a certificate for that name.")
 		valid = false
 	}
 	if valid {

@@ -104,7 +104,7 @@ func (d doctor) latency(ctx context.Context, db config.DB, r *Results) {
 	}
 	says := fmt.Sprintf("its schema is current, and it answers in %v", least.Round(10*time.Microsecond))
 	if least > slowStore {
-		r.doubt(what, says, "Each API call waits for several answers: run the servers near the database.")
+		r.doubt(what, says, "Each API call makes several queries: run the servers near the database.")
 		return
 	}
 	r.ok(what, says)

@@ -112,7 +112,7 @@ type deletion struct {
 func (s *Service) DeleteAccount(ctx context.Context, id string, options Deletion, progress func(AccountContent) error) error {
 	l, ok := s.store.(lists)
 	if !ok {
-		return errors.New("the store cannot list what belongs to an account")
+		return errors.New("the backend of the store cannot list the records of an account")
 	}
 	d := &deletion{
 		Service: s, lists: l, id: id, options: options, progress: progress,
@@ -151,7 +151,7 @@ func (s *Service) DeleteAccount(ctx context.Context, id string, options Deletion
 			return d.run(ctx, d.unindexed())
 		}
 	}
-	return fmt.Errorf("account %s still gets new records after %d passes: stop servers of earlier versions, and try again", id, maxPasses)
+	return fmt.Errorf("servers still add records to account %s after %d passes: stop servers of earlier versions, and try again", id, maxPasses)
 }
 
 // accountError returns what an operator is told of an error about an account.
@@ -203,7 +203,7 @@ func (d *deletion) checkUnderWay(ctx context.Context, requests iter.Seq2[signing
 	}
 	var reasons []string
 	if waiting > 0 {
-		reasons = append(reasons, fmt.Sprintf("%d signing requests that are under way or were not fetched yet: wait for their end", waiting))
+		reasons = append(reasons, fmt.Sprintf("%d signing requests that are under way or not fetched yet: wait until they end", waiting))
 	}
 	if n > 0 {
 		reasons = append(reasons, fmt.Sprintf("%d with a signature that \"innsigli signing complete\" can still complete (%s)", n, strings.Join(recoverable, ", ")))
@@ -211,7 +211,7 @@ func (d *deletion) checkUnderWay(ctx context.Context, requests iter.Seq2[signing
 	if reasons == nil {
 		return nil
 	}
-	return fmt.Errorf("account %s has %s; or use --force, which deletes them", d.id, strings.Join(reasons, ", and "))
+	return fmt.Errorf("account %s has %s; or delete them with --force", d.id, strings.Join(reasons, ", and "))
 }
 
 // isUnderWay reports whether a signature, or its result, would be lost with the request.

@@ -54,12 +54,12 @@ func (c *Client) post(ctx context.Context, name string, argument any) (*http.Res
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return nil, fmt.Errorf("the store is in use, and its server does not answer: %w", err)
+		return nil, fmt.Errorf("a server uses the store and does not answer: %w", err)
 	}
 	if response.StatusCode != http.StatusOK {
 		defer response.Body.Close()
 		if response.StatusCode == http.StatusNotFound {
-			return nil, errors.New("the server that has the store is of another version than this program, and does not know the call")
+			return nil, errors.New("the server that uses the store has another version than this program, and does not know the call")
 		}
 		text, _ := io.ReadAll(io.LimitReader(response.Body, 4<<10))
 		return nil, errors.New(string(bytes.TrimSpace(text)))

@@ -44,7 +44,7 @@ var jobStates = []storage.JobState{"", storage.JobWaiting, storage.JobInWork, st
 // Jobs implements [Operator].
 func (s *Service) Jobs(ctx context.Context, f JobFilter, after string) ([]Job, error) {
 	if !slices.Contains(jobStates, f.State) {
-		return nil, fmt.Errorf("%q is no state of a job: waiting, working or parked", f.State)
+		return nil, fmt.Errorf("%q is not a state of a job: it must be waiting, working or parked", f.State)
 	}
 	at := now(ctx)
 	list, err := s.store.Jobs().List(ctx, storage.JobQuery{Kind: f.Kind, State: f.State, Now: at, After: after, Limit: jobPage})
@@ -121,7 +121,7 @@ func jobError(id string, err error) error {
 	case errors.Is(err, storage.ErrNotFound):
 		return fmt.Errorf("there is no job %q", id)
 	case errors.Is(err, storage.ErrInWork):
-		return fmt.Errorf("job %s is in work", id)
+		return fmt.Errorf("job %s is being worked on: wait until its attempt ends", id)
 	}
 	return err
 }

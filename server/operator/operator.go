@@ -193,7 +193,7 @@ func (s *Service) CompleteSigning(ctx context.Context, request string, w io.Writ
 	return s.options.Signing.Recover(ctx, request, w)
 }
 
-var errNoSigning = errors.New("signatures are completed with the configuration of a server")
+var errNoSigning = errors.New("completing a signature requires the configuration of a server: give --environment and --config")
 
 // evidencePage is how many entries are in memory at once.
 const evidencePage = 500
@@ -242,7 +242,7 @@ func (s *Service) file() (file, error) {
 	if f, ok := s.store.(file); ok {
 		return f, nil
 	}
-	return nil, errors.New("the store is no file: use the tools of its database")
+	return nil, errors.New("the store is a database, not a file: use the tools of the database")
 }
 
 // Backup implements [Operator].

@@ -200,7 +200,7 @@ func (s *Service) ResendProcess(ctx context.Context, masterKeyFile, id string) (
 	}
 	n, err := inviter.Resend(ctx, id)
 	if errors.Is(err, portal.ErrNotWaiting) {
-		return 0, fmt.Errorf("process %s is completed or declined, and all its viewers have opened their links: no participant is left to invite", id)
+		return 0, fmt.Errorf("process %s is completed or declined, and all its viewers have opened their links: there is no participant to invite", id)
 	}
 	return n, processError(id, err)
 }

@@ -25,7 +25,7 @@ import (
 // socket that a dead server left: the caller has the lock on the store.
 func Listen(path string) (net.Listener, error) {
 	if old, err := os.Lstat(path); err == nil && old.Mode().Type() != fs.ModeSocket {
-		return nil, fmt.Errorf("opening the operator's socket: %s is in its place and is no socket", path)
+		return nil, fmt.Errorf("opening the operator's socket: %s exists and is not a socket: move it away", path)
 	}
 	folder, err := os.MkdirTemp(filepath.Dir(path), ".s-*")
 	if err != nil {
@@ -35,7 +35,7 @@ func Listen(path string) (net.Listener, error) {
 	made := filepath.Join(folder, "s")
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: made, Net: "unix"})
 	if err != nil {
-		return nil, fmt.Errorf("opening the operator's socket beside the store (is the path too long for one?): %w", err)
+		return nil, fmt.Errorf("opening the operator's socket beside the store (the path may be too long for a socket): %w", err)
 	}
 	listener.SetUnlinkOnClose(false) // it has another name by then
 	if err = os.Chmod(made, 0o600); err == nil {
@@ -283,7 +283,7 @@ type entryLine struct {
 	Facts   json.RawMessage `json:"facts"`
 }
 
-// WriteEntries writes entries of the evidence log, one JSON object a line with the members seq, subject, account, kind,
+// WriteEntries writes entries of the evidence log, one JSON object per line with the members seq, subject, account, kind,
 // at and facts. entries calls its function with each of them.
 func WriteEntries(w io.Writer, entries func(each func(storage.Entry) error) error) error {
 	lines := json.NewEncoder(w)

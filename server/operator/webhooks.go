@@ -81,9 +81,9 @@ func (s *Service) SendAgain(ctx context.Context, subscription, event string) err
 	err := s.hooks().SendAgain(ctx, subscription, event)
 	switch {
 	case errors.Is(err, delivery.ErrNotFound):
-		return fmt.Errorf("event %q was not given up for subscription %q, or is not kept any more", event, subscription)
+		return fmt.Errorf("event %q was not dropped for subscription %q, or is no longer stored", event, subscription)
 	case errors.Is(err, delivery.ErrInactive):
-		return fmt.Errorf("subscription %s is not active", subscription)
+		return fmt.Errorf("subscription %s is not active: activate it first", subscription)
 	}
 	return err
 }

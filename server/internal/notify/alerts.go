@@ -82,9 +82,9 @@ func (w wordings) of(t delivery.Trouble) wording {
 
 var alertsInIcelandic = wordings{
 	pings: wording{"Vefkrókur svarar ekki rétt", "HOST hefur ekki svarað rétt frá SINCE. Reynt er aftur á fimm mínútna fresti. " +
-		"Svari hann ekki rétt í þrjá daga verður hann gerður óvirkur."},
-	checks: wording{"Vefkrókur svarar öryggisprófunum ekki rétt", "HOST svarar öryggisprófunum ekki með stöðunni 401, síðast SINCE. " +
-		"Það eru beiðnir með undirskrift sem stenst ekki. Reynt er aftur á fimm mínútna fresti. " +
+		"Ef vefkrókurinn svarar ekki rétt í þrjá daga verður hann gerður óvirkur."},
+	checks: wording{"Vefkrókur svarar öryggisprófunum ekki rétt", "HOST svaraði öryggisprófun ekki með stöðunni 401, síðast SINCE. " +
+		"Öryggisprófun er beiðni með undirskrift sem stenst ekki. Reynt er aftur á fimm mínútna fresti. " +
 		"Vefkrókurinn er áfram virkur, en verður gerður óvirkur ef hann samþykkir slíka beiðni."},
 	pingsFailed: wording{"Vefkrókur var gerður óvirkur", "HOST hefur ekki svarað rétt í þrjá daga, frá SINCE. " +
 		"Engir atburðir eru sendir þangað fyrr en vefkrókurinn hefur verið virkjaður aftur."},
@@ -96,16 +96,16 @@ var alertsInIcelandic = wordings{
 }
 
 var alertsInEnglish = wordings{
-	pings: wording{"A webhook does not answer as it should", "HOST has not answered as it should since SINCE. It is tried again every five minutes. " +
-		"After three days it will be switched off."},
-	checks: wording{"A webhook does not answer security checks as it should", "HOST does not answer security checks with status 401, last on SINCE. " +
-		"They are requests whose signature does not verify. They are tried again every five minutes. " +
-		"The webhook stays active, and will be switched off if it accepts one."},
-	pingsFailed: wording{"A webhook was switched off", "HOST has not answered as it should for three days, since SINCE. " +
+	pings: wording{"A webhook does not answer correctly", "HOST has not answered correctly since SINCE. The service tries again every five minutes. " +
+		"If the webhook does not answer correctly for three days, it will be switched off."},
+	checks: wording{"A webhook does not answer security checks correctly", "HOST did not answer a security check with status 401, last on SINCE. " +
+		"A security check is a request whose signature does not verify. The service tries again every five minutes. " +
+		"The webhook stays active, but will be switched off if it accepts such a request."},
+	pingsFailed: wording{"A webhook was switched off", "HOST has not answered correctly for three days, since SINCE. " +
 		"No events are sent there until the webhook is activated again."},
 	securityCheckFailed: wording{"A webhook was switched off", "HOST accepted a request whose signature does not verify. " +
-		"Such a request is to be answered with status 401. Mend the verification of signatures, then activate the webhook again."},
-	several:      wording{"Webhooks do not answer as they should: NUMBER", "These subscriptions do not answer as they should, or were switched off for that."},
+		"The correct answer to such a request is status 401. Correct the verification of signatures, then activate the webhook again."},
+	several:      wording{"Webhooks do not answer correctly: NUMBER", "These subscriptions do not answer correctly, or were switched off for that reason."},
 	subscription: "Subscription",
 	time:         englishTime,
 }

@@ -92,9 +92,9 @@ func TestAlertMail(t *testing.T) {
 		words   []string
 		not     string
 	}{
-		"pings fail": {delivery.ForPing, "", "Vefkrókur svarar ekki rétt / A webhook does not answer as it should",
+		"pings fail": {delivery.ForPing, "", "Vefkrókur svarar ekki rétt / A webhook does not answer correctly",
 			[]string{"1. mars 2026 kl. 07:05", "í þrjá daga", "1 March 2026 at 07:05 UTC", "five minutes", "three days"}, "401"},
-		"checks fail": {delivery.ForCheck, "", "Vefkrókur svarar öryggisprófunum ekki rétt / A webhook does not answer security checks as it should",
+		"checks fail": {delivery.ForCheck, "", "Vefkrókur svarar öryggisprófunum ekki rétt / A webhook does not answer security checks correctly",
 			[]string{"með stöðunni 401", "1. mars 2026 kl. 07:05", "áfram virkur", "with status 401", "1 March 2026 at 07:05 UTC", "five minutes", "stays active"}, "three days"},
 		"off by pings": {delivery.ForPing, delivery.PingsFailed, "Vefkrókur var gerður óvirkur / A webhook was switched off",
 			[]string{"í þrjá daga", "1. mars 2026 kl. 07:05", "for three days", "1 March 2026 at 07:05 UTC"}, "401"},
@@ -141,13 +141,13 @@ func TestDigestMail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "Vefkrókar svara ekki rétt: 3 / Webhooks do not answer as they should: 3"; m.Subject != want {
+	if want := "Vefkrókar svara ekki rétt: 3 / Webhooks do not answer correctly: 3"; m.Subject != want {
 		t.Errorf("subject %q, want %q", m.Subject, want)
 	}
 	for _, text := range []string{m.Text, m.HTML} {
 		for _, word := range []string{
-			"0b6c8f0e", "one.example.is has not answered as it should since 1 March 2026 at 07:05 UTC", "one.example.is hefur ekki svarað rétt frá 1. mars 2026 kl. 07:05",
-			"7c9e6679", "two.example.is does not answer security checks with status 401, last on 1 March 2026", "síðast 1. mars 2026",
+			"0b6c8f0e", "one.example.is has not answered correctly since 1 March 2026 at 07:05 UTC", "one.example.is hefur ekki svarað rétt frá 1. mars 2026 kl. 07:05",
+			"7c9e6679", "two.example.is did not answer a security check with status 401, last on 1 March 2026", "síðast 1. mars 2026",
 			"9a2b6f7c", "three.example.is accepted a request", "three.example.is samþykkti beiðni",
 		} {
 			if !strings.Contains(text, word) {

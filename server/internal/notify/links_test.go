@@ -32,7 +32,7 @@ func TestCompletions(t *testing.T) {
 			if who == "viewer" { // who has not logged in yet
 				link = "https://sign.example/sign/token-of-viewer"
 			}
-			checkLetter(t, m, "Undirritun er lokið / All have signed: Leigusamningur.pdf", []string{link, "Allir hafa undirritað", "Everybody has signed", "Íslenskt fyrirtæki ehf."}, "0001")
+			checkLetter(t, m, "Undirritun er lokið / All signers have signed: Leigusamningur.pdf", []string{link, "Allir hafa undirritað", "All signers have signed the document", "Íslenskt fyrirtæki ehf."}, "0001")
 		}
 	})
 }
@@ -57,11 +57,11 @@ func TestCompletionsWithoutALink(t *testing.T) {
 				t.Error(to)
 			}
 			for _, m := range p.sent {
-				words, not := []string{"sækja það undirritað", "To get it with the signatures", "https://sign.example/sign/" + p.process.ID + "/"}, "gildir ekki lengur"
+				words, not := []string{"sækja undirritaða skjalið", "To download the signed document", "https://sign.example/sign/" + p.process.ID + "/"}, "gildir ekki lengur"
 				if m.To[0] == "viewer@example.is" {
 					words, not = []string{"Íslenskt fyrirtæki ehf. getur látið þig fá skjalið", "Íslenskt fyrirtæki ehf. can give you the document"}, "sign.example"
 				}
-				checkLetter(t, m, "Undirritun er lokið / All have signed: Leigusamningur.pdf", words, not)
+				checkLetter(t, m, "Undirritun er lokið / All signers have signed: Leigusamningur.pdf", words, not)
 			}
 		})
 	}

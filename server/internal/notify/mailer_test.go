@@ -137,7 +137,7 @@ func TestRefusals(t *testing.T) {
 				t.Error(diff)
 			}
 			for _, m := range p.sent {
-				checkLetter(t, m, "Undirritun var hafnað / A signature was declined: Leigusamningur.pdf",
+				checkLetter(t, m, "Undirritun var hafnað / Signing was declined: Leigusamningur.pdf",
 					[]string{"Name of second hafnaði", "Name of second has declined", p.process.ID}, "sign.example")
 				if strings.Contains(m.Text, "Skýring: Rangt verð. Reynið aftur.\n") != told || strings.Contains(m.HTML, "Reason") != told {
 					t.Errorf("the reason in\n%s", m.Text)
@@ -163,7 +163,7 @@ func TestRefusalOfSomebodyElse(t *testing.T) {
 			p.store(func(ctx context.Context) error { return p.Declined(ctx, p.process, p.process.Participants[1]) })
 			p.work()
 			for _, m := range p.sent {
-				checkLetter(t, m, "Undirritun var hafnað / A signature was declined: Leigusamningur.pdf", words, "0202302129")
+				checkLetter(t, m, "Undirritun var hafnað / Signing was declined: Leigusamningur.pdf", words, "0202302129")
 			}
 			if len(p.sent) != 2 {
 				t.Errorf("%d letters", len(p.sent))

@@ -127,7 +127,7 @@ func englishTime(t time.Time) string   { return page.Date("en", t) }
 
 var (
 	testWordsIS = wording{"Prófun á pósti", "HOST getur sent póst. Þessi skilaboð voru send WHEN til að prófa það. Ekki þarf að bregðast við þeim."}
-	testWordsEN = wording{"A test of the mail", "HOST can send mail. This message was sent on WHEN to try it. There is nothing to do about it."}
+	testWordsEN = wording{"Mail test", "HOST can send mail. This message was sent on WHEN as a test. You do not need to do anything."}
 )
 
 // TestMessage returns a message that tests the mail of a server; its To is empty.

@@ -29,19 +29,19 @@ var viewerWords = processWords{
 
 var completionWords = processWords{
 	is:     wording{"Undirritun er lokið", "Allir hafa undirritað skjalið „FILE“ sem SENDER sendi."},
-	en:     wording{"All have signed", "Everybody has signed the document “FILE” that SENDER sent."},
+	en:     wording{"All signers have signed", "All signers have signed the document “FILE” that SENDER sent."},
 	linkIS: "Opna skjalið", linkEN: "Open the document",
 }
 
 var refusalWords = processWords{
-	is: wording{"Undirritun var hafnað", "NAME hafnaði því að undirrita skjalið „FILE“. Aðrir geta þá ekki heldur undirritað það lengur."},
-	en: wording{"A signature was declined", "NAME has declined to sign the document “FILE”. Nobody else can sign it any more."},
+	is: wording{"Undirritun var hafnað", "NAME hafnaði því að undirrita skjalið „FILE“. Ekki er lengur hægt að undirrita það."},
+	en: wording{"Signing was declined", "NAME has declined to sign the document “FILE”. It can no longer be signed."},
 }
 
 // otherRefusalWords are for a person whose electronic ID has another name than the invitation.
 var otherRefusalWords = processWords{
-	is: wording{refusalWords.is.title, "NAME, sem var boðið undir nafninu „INVITED“, hafnaði því að undirrita skjalið „FILE“. Aðrir geta þá ekki heldur undirritað það lengur."},
-	en: wording{refusalWords.en.title, "NAME, invited as “INVITED”, has declined to sign the document “FILE”. Nobody else can sign it any more."},
+	is: wording{refusalWords.is.title, "NAME, sem var boðið undir nafninu „INVITED“, hafnaði því að undirrita skjalið „FILE“. Ekki er lengur hægt að undirrita það."},
+	en: wording{refusalWords.en.title, "NAME, invited as “INVITED”, has declined to sign the document “FILE”. It can no longer be signed."},
 }
 
 // addition is an additional sentence of a message.
@@ -51,19 +51,19 @@ var (
 	// useLink is for a link that is a credential, and usePage for a page that needs a login.
 	useLink = addition{
 		"Opnaðu tengilinn og skráðu þig inn með rafrænum skilríkjum. Tengillinn gildir til UNTIL og er persónulegur: láttu aðra ekki fá hann.",
-		"Open the link and log in with your electronic ID. The link is valid until UNTIL and is yours alone: do not pass it on.",
+		"Open the link and log in with your electronic ID. The link is valid until UNTIL and is for you alone: do not pass it on.",
 	}
 	usePage = addition{
 		"Opnaðu tengilinn og skráðu þig inn með rafrænum skilríkjum.",
 		"Open the link and log in with your electronic ID.",
 	}
 	fetchIt = addition{
-		"Opnaðu tengilinn og skráðu þig inn með rafrænum skilríkjum til að sækja það undirritað.",
-		"To get it with the signatures, open the link and log in with your electronic ID.",
+		"Opnaðu tengilinn og skráðu þig inn með rafrænum skilríkjum til að sækja undirritaða skjalið.",
+		"To download the signed document, open the link and log in with your electronic ID.",
 	}
 	askForLink = addition{
 		"Tengillinn sem þú fékkst gildir ekki lengur. SENDER getur látið þig fá skjalið.",
-		"The link that you got is not valid any more. SENDER can give you the document.",
+		"The link that you received is no longer valid. SENDER can give you the document.",
 	}
 	// pinWarning accompanies each link, against fraudulent pages that ask for the PIN.
 	pinWarning = addition{

@@ -69,9 +69,9 @@ func NewMetrics() *Metrics {
 		durations: histogram("innsigli_http_request_duration_seconds", "Time from the header of a request to the end of the response.", []float64{.003, .01, .03, .1, .3, 1, 3, 10, 30, 100}, "method", "route"),
 		bytes:     counter("innsigli_http_response_bytes_total", "Bytes in the bodies of responses.", "route"),
 		held: &heldBytes{desc: prometheus.NewDesc("innsigli_http_inflight_bytes",
-			"Bytes that count against [limits] documents, of requests and of answers, and those that are held in memory of other bodies.", []string{"of"}, nil)},
+			"Bytes that requests in progress hold: documents of requests and of responses, up to [limits] documents, and other bodies.", []string{"of"}, nil)},
 		signatures: counter("innsigli_signatures_total", "Signatures that were made and stored, by level.", "level"),
-		failures:   counter("innsigli_signing_failures_total", "Signing requests that ended without a signature, by errorCode (none: without one).", "code"),
+		failures:   counter("innsigli_signing_failures_total", "Signing requests that ended without a signature, by errorCode (none: no errorCode).", "code"),
 		calls:      histogram("innsigli_provider_call_duration_seconds", "Duration of calls to the identity provider, by call and result.", workTimes, "call", "result"),
 		evidence: histogram("innsigli_evidence_call_duration_seconds",
 			"Time to get a timestamp or a revocation status, cached ones included, by call and result: found, revoked, unavailable or failed.", workTimes, "call", "result"),
@@ -101,7 +101,7 @@ func histogram(name, help string, buckets []float64, labels ...string) *promethe
 func buildInfo() prometheus.Collector {
 	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "innsigli_build_info",
-		Help: "1; the labels have the version of the server and that of Go that built it.",
+		Help: "Always 1. The labels have the version of the server, and the version of Go that built it.",
 	}, []string{"version", "goversion"})
 	g.WithLabelValues(Version(), runtime.Version()).Set(1)
 	return g
@@ -181,7 +181,7 @@ func (m *Metrics) Attempt(a delivery.Attempt) {
 // calls oldestDue.
 func (m *Metrics) WatchDeliveries(oldestDue func(context.Context) (time.Time, error)) {
 	m.registry.MustRegister(scraped{
-		desc: prometheus.NewDesc("innsigli_webhook_oldest_due_seconds", "Time since the oldest delivery of a webhook that is due became due; 0: none is due.", nil, nil),
+		desc: prometheus.NewDesc("innsigli_webhook_oldest_due_seconds", "How long the oldest due webhook delivery has been due; 0: none is due.", nil, nil),
 		read: func(ctx context.Context) (map[string]float64, error) {
 			due, err := oldestDue(ctx)
 			return map[string]float64{"": overdue(due)}, err
@@ -199,7 +199,7 @@ type Jobs interface {
 // deployment. Each scrape reads them.
 func (m *Metrics) WatchJobs(jobs Jobs, kinds []string) {
 	m.registry.MustRegister(scraped{
-		desc:  prometheus.NewDesc("innsigli_job_oldest_due_seconds", "Time since the oldest job of a kind that is due became due; 0: none is due.", []string{"kind"}, nil),
+		desc:  prometheus.NewDesc("innsigli_job_oldest_due_seconds", "How long the oldest due job of a kind has been due; 0: none is due.", []string{"kind"}, nil),
 		label: true,
 		read: func(ctx context.Context) (map[string]float64, error) {
 			due, err := jobs.NextDue(ctx, kinds...)
@@ -210,7 +210,7 @@ func (m *Metrics) WatchJobs(jobs Jobs, kinds []string) {
 			return ages, err
 		},
 	}, scraped{
-		desc:  prometheus.NewDesc("innsigli_jobs_parked", "Jobs of a kind that are parked: their attempts have failed, and an operator retries or drops them (innsigli job).", []string{"kind"}, nil),
+		desc:  prometheus.NewDesc("innsigli_jobs_parked", "Parked jobs of a kind: their attempts failed, and an operator must retry or drop them (innsigli job).", []string{"kind"}, nil),
 		label: true,
 		read: func(ctx context.Context) (map[string]float64, error) {
 			parked, err := jobs.CountParked(ctx)

@@ -52,10 +52,10 @@ func ReadCollector(getenv func(name string) string, fault func(name, text string
 		return c
 	}
 	if exporter != "" && exporter != "otlp" {
-		fault("OTEL_TRACES_EXPORTER", fmt.Sprintf("%q is neither otlp nor none", exporter))
+		fault("OTEL_TRACES_EXPORTER", fmt.Sprintf("%q must be otlp or none", exporter))
 	}
 	if protocol := e.ofTraces("PROTOCOL"); protocol != "" && protocol != "http/protobuf" {
-		fault("OTEL_EXPORTER_OTLP_PROTOCOL", fmt.Sprintf("%q is not supported; http/protobuf is", protocol))
+		fault("OTEL_EXPORTER_OTLP_PROTOCOL", fmt.Sprintf("%q is not supported: use http/protobuf", protocol))
 	}
 	c.Endpoint = e.endpoint(fault)
 	c.headers = e.headers(fault)
@@ -65,7 +65,7 @@ func ReadCollector(getenv func(name string) string, fault func(name, text string
 		c.compress = true
 	case "", "none":
 	default:
-		fault("OTEL_EXPORTER_OTLP_COMPRESSION", fmt.Sprintf("%q is neither gzip nor none", compression))
+		fault("OTEL_EXPORTER_OTLP_COMPRESSION", fmt.Sprintf("%q must be gzip or none", compression))
 	}
 	c.tls = e.tls(fault)
 	if _, err := resource.New(context.Background(), resource.WithFromEnv()); err != nil {
@@ -115,7 +115,7 @@ func (e environment) timeout(fault func(name, text string)) time.Duration {
 	}
 	milliseconds, err := strconv.Atoi(text)
 	if err != nil || milliseconds <= 0 || milliseconds > 600_000 {
-		fault("OTEL_EXPORTER_OTLP_TIMEOUT", fmt.Sprintf("%q is not a number of milliseconds between 1 and 600000", text))
+		fault("OTEL_EXPORTER_OTLP_TIMEOUT", fmt.Sprintf("%q must be a number of milliseconds between 1 and 600000", text))
 		return time.Millisecond
 	}
 	return time.Duration(milliseconds) * time.Millisecond

@@ -65,7 +65,7 @@ import java.util.Set;
  * commitment, role, place, vri (the VRI dictionaries of PDF) and key-info (which is signed then). The
  * strategy says where validation data is in XML, and a counter-signature is of the signature with that Id.
  *
- * <p>Prints one JSON object a line, one for each file: the median in seconds, from the file to the
+ * <p>Prints one JSON object per line, one for each file: the median in seconds, from the file to the
  * signed document. Starting Java is not counted, and the first run is one in which classes are
  * loaded. With a folder, each signed file is written there under its own name.
  */

@@ -25,7 +25,7 @@ import java.util.Objects;
 import java.util.regex.Pattern;
 
 /**
- * Validates files offline with EU DSS and prints one JSON object a line, one for each file in the
+ * Validates files offline with EU DSS and prints one JSON object per line, one for each file in the
  * order given. What DSS is allowed to see is the file and the trust anchors: no OCSP, CRL or AIA
  * source is set, so revocation counts only where it is embedded.
  *

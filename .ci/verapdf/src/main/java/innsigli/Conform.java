@@ -13,7 +13,7 @@ import org.verapdf.pdfa.flavours.PDFAFlavour;
 import org.verapdf.pdfa.results.TestAssertion;
 
 /**
- * Checks files against profiles of PDF/A and PDF/UA with veraPDF and prints one JSON object a line,
+ * Checks files against profiles of PDF/A and PDF/UA with veraPDF and prints one JSON object per line,
  * one for each file in the order given.
  *
  * <pre>Conform profile file [profile file]...</pre>
