@@ -66,7 +66,7 @@ func (s *Service) startSigning(ctx context.Context, processID, participantID str
 		turn := turnID{p.ID, participantID, p.Turns + 1}
 		started, err := s.signing.Start(ctx, signing.Start{
 			Account: p.Account, Document: p.Document, Name: p.FileName, Person: person(signer), Level: ades.LT,
-			Order: &signing.Order{ID: turn.String(), Stamp: signer.Stamp, Begin: e},
+			Order: &signing.Order{ID: turn.String(), Signer: p.ID + "/" + participantID, Stamp: signer.Stamp, Begin: e},
 		})
 		if errors.Is(err, errOtherTurn) {
 			continue

@@ -22,6 +22,8 @@ type Order struct {
 	// calls for this order from those for an earlier one.
 	ID    string
 	Stamp *Stamp // as [Service.Plan] planned it; nil: the signature is not visible
+	// Signer names the participant who signs, for [Options].Prompts. It is not stored.
+	Signer string
 	// Begin is passed to [Owner.Begun] and not stored. It is for the owner's conditions for the order.
 	Begin any
 }

@@ -56,6 +56,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/promptlimit"
 	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/storage"
 )
@@ -150,6 +151,8 @@ type Options struct {
 	// CheckAccount returns an error if an account takes no new requests, which Start returns. It is called in the
 	// transaction that stores a request. nil: all accounts take requests.
 	CheckAccount func(ctx context.Context, account string) error
+	// Prompts limits how often a person is asked to sign. nil: there are no limits.
+	Prompts *promptlimit.Limiter
 	// AllowDigitalSignature accepts signers' certificates whose key usage has digitalSignature and not
 	// nonRepudiation. Such certificates are usually for logins (EN 319 412-2 4.3.2).
 	AllowDigitalSignature bool

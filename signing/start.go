@@ -67,7 +67,8 @@ func (r *Refusal) Error() string { return "signing: the identity provider refuse
 // repeated, best with an idempotency key. With a stamp it also returns the errors of pades.Check, of
 // stamp.ReadPage and of finding a place, and stamp.ErrImage; without one, a document that cannot be
 // signed fails later. It returns the error of [Options].CheckAccount when the account takes no requests. The
-// documents of a start that failed are deleted.
+// documents of a start that failed are deleted. It returns an [*idp.TooManyRequestsError] when the person may not be asked
+// now, by [Options].Prompts or by a limit of the provider.
 //
 // The start of an order also returns the error of [Owner.Begun], and [ErrFinished] when the order is
 // cancelled meanwhile. Its document is never deleted.
@@ -92,6 +93,7 @@ func (s *Service) Start(ctx context.Context, in Start) (Started, error) {
 		if s.cancelled(ctx, sess.id, err) {
 			return Started{}, ErrFinished
 		}
+		sess.startError = err
 		return Started{}, errors.Join(err, sess.discard(ctx))
 	}
 	if sess.r.refused() {
@@ -250,7 +252,10 @@ func (s *Service) tryCreate(ctx context.Context, b *startInput) (r Request, repl
 		if err := s.options.CheckAccount(ctx, b.Account); err != nil { // accounts are locked after requests and processes
 			return err
 		}
-		return s.recordAsked(ctx, &r, b.Client, b.original)
+		if err := s.recordAsked(ctx, &r, b.Client, b.original); err != nil {
+			return err
+		}
+		return s.countPrompt(ctx, &r, b.Order)
 	})
 	if isUnavailable(err) { // it may have been stored
 		s.afterwards(s.newSession(fresh).discardNow)
@@ -321,6 +326,9 @@ func (sess *session) discardNow(ctx context.Context) error {
 		if err := sess.failedAtStart(ctx, &r); err != nil {
 			return err
 		}
-		return sess.remove(ctx, r)
+		if err := sess.remove(ctx, r); err != nil {
+			return err
+		}
+		return sess.settleFailedStart(ctx, &r)
 	})
 }
