@@ -5,12 +5,14 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/httpapi/internal/jsonbody"
+	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/portal"
@@ -123,11 +125,14 @@ func toProblem(err error) (problem, bool) {
 	var h *busysignal.HeldError
 	var maxBytes *http.MaxBytesError
 	var refused *inspect.RefusedError
+	var limit *idp.TooManyRequestsError
 	switch {
 	case errors.As(err, &p):
 		return *p, true
 	case errors.Is(err, account.ErrClosed), errors.Is(err, account.ErrNotFound): // the caller's account is being deleted
 		return invalidToken, true
+	case errors.As(err, &limit):
+		return tooManyPrompts, true
 	case errors.As(err, &maxBytes):
 		return tooLarge, true
 	case errors.As(err, &syntax):
@@ -166,6 +171,10 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p, known := toProblem(err)
 	if (!known || serverFault(p.Status) && !p.expected) && r.Context().Err() == nil && a.Failed != nil {
 		a.Failed(r.Context(), err)
+	}
+	var limit *idp.TooManyRequestsError
+	if errors.As(err, &limit) {
+		w.Header().Set("Retry-After", strconv.Itoa(max(1, ceilSeconds(limit.RetryAfter))))
 	}
 	if seconds, waits := retryAfter[p.Title]; waits && w.Header().Get("Retry-After") == "" {
 		w.Header().Set("Retry-After", seconds)

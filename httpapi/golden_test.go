@@ -22,6 +22,7 @@ import (
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
+	"time"
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
@@ -366,6 +367,7 @@ func bodyErrors() []failingCall {
 var serviceErrors = []failingCall{
 	{name: "start: a stamp outside", method: "POST", path: signingPath, body: aStamp, err: pades.ErrRect},
 	{name: "start: no room in time", method: "POST", path: signingPath, body: aStart, limits: httpapi.Limits{Documents: 2}, meanwhile: true, err: signing.ErrFinished},
+	{name: "start: too often", method: "POST", path: signingPath, body: aStart, err: fmt.Errorf("signing: %w", &idp.TooManyRequestsError{RetryAfter: 90*time.Second + 1, Err: errors.New("test: a limit")})},
 	{name: "process: encrypted", method: "POST", path: processesPath, body: aProcess, err: pades.ErrEncrypted},
 	{name: "process: refused", method: "POST", path: processesPath, body: aProcess, err: &inspect.RefusedError{Codes: []inspect.Code{inspect.JavaScript, inspect.XFA}}},
 	{name: "participant: none", method: "POST", path: "/api/v1/sandbox/portal/signing-processes/1/participants/1/sign", body: `{"sandboxUserId":"0f8fad5b-d9cb-469f-a165-70867728950e"}`, err: portal.ErrNotFound},

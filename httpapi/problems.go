@@ -42,6 +42,9 @@ var (
 	tooManyRequests     = titledError(http.StatusTooManyRequests, "Too many requests", "The rate limit is exceeded. Try again when the time in the header Retry-After is over.")
 )
 
+// tooManyPrompts is the answer to a start that a limit of the person or of the identity provider refuses (spec 1.9).
+var tooManyPrompts = titledError(http.StatusTooManyRequests, "Too many sign requests", "The signer was asked too often, or the identity provider takes no more requests. Try again when the time in the header Retry-After is over.")
+
 func missingScope(scope string) problem {
 	return titledError(http.StatusForbidden, "Forbidden", "The access token does not grant the scope "+scope+".")
 }
@@ -142,6 +145,7 @@ var explanations = []struct{ title, text string }{
 	{"Not found", "Something that the request names does not exist, or belongs to another account. A signing request is deleted once its result was delivered."},
 	{"Method not allowed", "The path exists, but accepts other methods. The header Allow names them."},
 	{tooManyRequests.Title, "The client, or an address without valid credentials, sent more requests than the rate limit allows. The header Retry-After has the number of seconds to wait; RateLimit-Policy and RateLimit have the limit and what remains of it. Polls do not count: they are answered with AuthorizationPending or SlowDown."},
+	{tooManyPrompts.Title, "So that phones do not ring all the time, a server limits how many sign requests a person has not answered, and how many that did not lead to a signature the person gets in an hour, from one account and from all of them. The identity provider may have limits of its own. The person was not asked. The header Retry-After has the number of seconds after which the account may ask the person again."},
 	{"Request too large", "The body is longer than the server accepts. The limit is 30 MiB, unless the operator chose another one; the rest of the body beside the document may have 4 MiB, or 1 MiB for a signing process. A body without a document may have 1 MiB."},
 	{"Unsupported media type", "The body has a media type that the endpoint does not accept. The member detail names those that it accepts: for most endpoints, application/json in UTF-8."},
 	{"No free signature slot", "The page has no free place that is large enough for the stamp, or it could not be drawn to find one. Choose another page, another size of the image, or a position with originX and originY."},

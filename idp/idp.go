@@ -142,6 +142,17 @@ type FaultError struct {
 	Err        error
 }
 
+// TooManyRequestsError means that a person may not be asked now, because of a limit of the service or of the identity
+// provider. [Provider.Begin] returns it, and Sign before the person was asked for anything; after that, such an answer of
+// the identity provider is a [*FaultError]. The person was not asked, and Begin may be called again after RetryAfter.
+type TooManyRequestsError struct {
+	RetryAfter time.Duration
+	Err        error
+}
+
+func (e *TooManyRequestsError) Error() string { return e.Err.Error() }
+func (e *TooManyRequestsError) Unwrap() error { return e.Err }
+
 func (e *FaultError) Error() string { return e.Err.Error() }
 func (e *FaultError) Unwrap() error { return e.Err }
 

@@ -57,7 +57,7 @@ func (s *Service) startSigning(ctx context.Context, processID, participantID str
 		begin := func(ctx context.Context, requestID string) error { return s.beginTurn(ctx, turn, event(requestID)) }
 		started, err := s.signing.Start(ctx, signing.Start{
 			Account: p.Account, Document: p.Document, Name: p.FileName, Person: person(signer), Level: ades.LT,
-			Order: &signing.Order{ID: turn.String(), Stamp: signer.Stamp, Begin: begin},
+			Order: &signing.Order{ID: turn.String(), Signer: p.ID + "/" + participantID, Stamp: signer.Stamp, Begin: begin},
 		})
 		if errors.Is(err, errOtherTurn) {
 			continue

@@ -221,6 +221,9 @@ func (r Retention) requests(now time.Time) time.Duration {
 // Unlimited is a rate without a limit.
 var Unlimited = storage.Rate{PerSecond: -1}
 
+// NoLimit stands for no limit in a field of [Limits] whose zero value is a default.
+const NoLimit = -1
+
 // Limits bound what one caller can take from the others. A zero value is the default (spec 1.9).
 type Limits struct {
 	Client  storage.Rate // of the calls of one API client: 20 a second, 60 at once
@@ -232,6 +235,11 @@ type Limits struct {
 	Connections           int // 2000
 	ConnectionsPerAddress int // 400
 
+	// How often one person may be asked on the phone for one account (spec 1.9): sign requests that the person has not
+	// answered, 5; sign requests in an hour that did not lead to a signature, 20; logins in an hour, 20. NoLimit: any number.
+	// A Sandbox has none of these limits.
+	PersonPending, PersonStarts, PersonLogins int
+
 	SlowAfter time.Duration // after which a client that is slower than LeastRate is cut off: 30 s
 	LeastRate int64         // bytes a second: 8 KiB
 }
@@ -239,7 +247,8 @@ type Limits struct {
 // DefaultLimits are the limits that a zero Limits stands for.
 var DefaultLimits = Limits{
 	Client: storage.Rate{PerSecond: 20, Burst: 60}, Address: storage.Rate{PerSecond: 10, Burst: 100},
-	Body: 30 << 20, Documents: 1280 << 20, Connections: 2000, ConnectionsPerAddress: 400, SlowAfter: 30 * time.Second, LeastRate: 8 << 10,
+	Body: 30 << 20, Documents: 1280 << 20, Connections: 2000, ConnectionsPerAddress: 400,
+	PersonPending: 5, PersonStarts: 20, PersonLogins: 20, SlowAfter: 30 * time.Second, LeastRate: 8 << 10,
 }
 
 func (l Limits) withDefaults() Limits {
@@ -248,6 +257,7 @@ func (l Limits) withDefaults() Limits {
 		Client: cmp.Or(l.Client, d.Client), Address: cmp.Or(l.Address, d.Address),
 		Body: cmp.Or(l.Body, d.Body), Documents: cmp.Or(l.Documents, d.Documents),
 		Connections: cmp.Or(l.Connections, d.Connections), ConnectionsPerAddress: cmp.Or(l.ConnectionsPerAddress, d.ConnectionsPerAddress),
+		PersonPending: cmp.Or(l.PersonPending, d.PersonPending), PersonStarts: cmp.Or(l.PersonStarts, d.PersonStarts), PersonLogins: cmp.Or(l.PersonLogins, d.PersonLogins),
 		SlowAfter: cmp.Or(l.SlowAfter, d.SlowAfter), LeastRate: cmp.Or(l.LeastRate, d.LeastRate),
 	}
 }

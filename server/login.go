@@ -9,6 +9,7 @@ import (
 	"net/url"
 
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/idp/ciba"
 	"github.com/innsigli/innsigli/idp/login"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/portal/page"
@@ -52,7 +53,7 @@ func (l OpenIDLogin) Begin(ctx context.Context, method page.LoginMethod, hint st
 	}
 	s, err := phone.Begin(ctx, hint)
 	if err != nil {
-		return page.LoginState{}, l.pageError(err)
+		return page.LoginState{}, l.requestError(err)
 	}
 	return phoneState(method, s)
 }
@@ -60,7 +61,7 @@ func (l OpenIDLogin) Begin(ctx context.Context, method page.LoginMethod, hint st
 func (l OpenIDLogin) beginBrowser(ctx context.Context) (page.LoginState, error) {
 	address, s, err := l.Browser.Begin(ctx)
 	if err != nil {
-		return page.LoginState{}, l.pageError(err)
+		return page.LoginState{}, l.requestError(err)
 	}
 	encoded, err := json.Marshal(s)
 	return page.LoginState{Method: page.Browser, Redirect: address, Expires: s.Expires, Provider: encoded}, err
@@ -88,7 +89,7 @@ func (l OpenIDLogin) Poll(ctx context.Context, state page.LoginState) (page.Logi
 	case stateErr != nil:
 		return state, nil, stateErr
 	case err != nil:
-		return next, nil, l.pageError(err)
+		return next, nil, waitError(err, l.pageError(err))
 	case identity == nil:
 		return next, nil, nil
 	}
@@ -103,9 +104,31 @@ func (l OpenIDLogin) Finish(ctx context.Context, state page.LoginState, query ur
 	}
 	identity, err := l.Browser.Finish(ctx, s, query)
 	if err != nil {
-		return portal.Person{}, l.pageError(err)
+		return portal.Person{}, l.requestError(err)
 	}
 	return portal.Person{Name: identity.Name, Kennitala: identity.Kennitala}, nil
+}
+
+// requestError is pageError for an error of Begin or Finish, which the provider may also refuse because of a limit.
+func (l OpenIDLogin) requestError(err error) error {
+	if wait, ok := ciba.TooManyRequests(err); ok {
+		var f *idp.Failure
+		if l.Refusal != nil {
+			f = l.Refusal(err)
+		}
+		if f == nil || f.Code.Pending() {
+			return &idp.TooManyRequestsError{RetryAfter: wait, Err: err}
+		}
+	}
+	return l.pageError(err)
+}
+
+// waitError adds to the page's error the time that the provider asks to wait for before the next poll.
+func waitError(err, pageError error) error {
+	if wait := ciba.RetryAfter(err); wait > 0 && !errors.Is(pageError, page.ErrLogin) {
+		return &idp.FaultError{RetryAfter: wait, Err: pageError}
+	}
+	return pageError
 }
 
 // pageError wraps an error of a login in the error of package page that the page shows to the person. It returns a

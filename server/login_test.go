@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"testing"
+	"time"
 
 	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 
@@ -123,5 +125,39 @@ func TestRefusedLoginsAreLogged(t *testing.T) {
 		if err := l.pageError(refused); !errors.Is(err, page.ErrRefusedLogin) || log.Len() == 0 {
 			t.Errorf("%v, log %q", err, log)
 		}
+	}
+}
+
+// A limit of the provider is no outage: the error says when to begin again, or when to ask for the answer.
+func TestLoginsBeyondTheProvidersLimit(t *testing.T) {
+	p := openidtest.Start(t, openidtest.Options{})
+	p.Person(openidtest.Person{Kennitala: "0101302989", Phone: "5550101", Name: "Anna", Key: openidtest.RSAKey(), Answer: openidtest.Answer{Silent: true}})
+	client, err := ciba.New(ciba.Options{Issuer: p.Issuer, ClientID: p.ClientID, Secret: p.Secret, Key: p.Key, KeyID: p.KeyID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	phone, err := login.NewPhone(login.PhoneOptions{Client: client, ACR: "app-auth"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := OpenIDLogin{Phones: map[idp.Method]*login.Phone{idp.App: phone}}
+	fault := openidtest.Fault{Endpoint: openidtest.Backchannel, Status: http.StatusTooManyRequests, Header: map[string]string{"Retry-After": "90"}}
+	p.Fault(fault)
+	var limit *idp.TooManyRequestsError
+	if _, err := l.Begin(t.Context(), page.App, "0101302989"); !errors.As(err, &limit) || limit.RetryAfter != 90*time.Second {
+		t.Errorf("%#v", err)
+	}
+	state, err := l.Begin(t.Context(), page.App, "0101302989")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fault.Endpoint = openidtest.Token
+	p.Fault(fault)
+	var wait *idp.FaultError
+	if _, _, err := l.Poll(t.Context(), state); !errors.As(err, &wait) || wait.RetryAfter != 90*time.Second {
+		t.Errorf("%#v", err)
+	}
+	if _, person, err := l.Poll(t.Context(), state); person != nil || err != nil {
+		t.Error(person, err)
 	}
 }

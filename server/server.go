@@ -43,6 +43,7 @@ import (
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/httpapi"
 	"github.com/innsigli/innsigli/internal/admission"
+	"github.com/innsigli/innsigli/internal/promptlimit"
 	"github.com/innsigli/innsigli/internal/queue"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/portal/page"
@@ -213,8 +214,19 @@ func (s *Server) assembleSigning() {
 	options.OnStep = s.logStep
 	options.SingleProcess = isSingleProcess(b)
 	options.Owner, options.Ledger, options.CheckAccount, options.DocumentPolicy = owner, s.accounts, s.accounts.CheckOpen, s.accounts.DocumentPolicy
+	options.Prompts = s.promptLimiter(promptlimit.Sign, promptlimit.Limits{Hourly: c.Limits.PersonStarts, Pending: c.Limits.PersonPending})
 	s.signing = signing.New(sealed.Requests(b.Requests(), c.MasterKey), s.tx, b.Documents(), b.Jobs(), b.EvidenceLog(), s.observer.Provider(s.people.provider), s.signals, options)
 	s.processes = portal.New(owner, s.signing)
+}
+
+// promptLimiter returns the limiter of one kind of prompts; nil in a Sandbox, whose users may be asked in parallel (spec 1.9).
+func (s *Server) promptLimiter(kind promptlimit.Kind, limits promptlimit.Limits) *promptlimit.Limiter {
+	c := s.config
+	if c.Environment == Sandbox {
+		return nil
+	}
+	limits.Hourly, limits.Pending = max(limits.Hourly, 0), max(limits.Pending, 0) // NoLimit is 0 there
+	return promptlimit.New(sealed.Pages(c.Backend.Pages(), c.MasterKey), c.MasterKey.Derive("innsigli prompts of a person"), kind, limits)
 }
 
 // signingOptions returns the options of the signing service that depend only on the configuration.
@@ -333,6 +345,7 @@ func (s *Server) newPage() (*page.Page, error) {
 		},
 		Operator: c.Operator,
 		Trial:    c.Environment == Trial,
+		Prompts:  s.promptLimiter(promptlimit.Login, promptlimit.Limits{Hourly: c.Limits.PersonLogins}),
 		Failed: func(ctx context.Context, err error) {
 			c.Log.ErrorContext(ctx, "rendering a page failed", "error", err)
 		},

@@ -22,6 +22,8 @@ type Order struct {
 	// calls for this order from those for an earlier one.
 	ID    string
 	Stamp *Stamp // as [Service.Plan] planned it; nil: the signature is not visible
+	// Signer names the participant who signs, for [Options].Prompts. It is not stored.
+	Signer string
 	// Begin is called in the transaction that stores the request of the order, which may be run more than once, and
 	// joins it. After an error there is no request, and [Service.Start] returns the error. After nil, the owner accepts
 	// no other order for the document until [Owner.Ended] is called for this one.

@@ -23,12 +23,13 @@ type session struct {
 	changing chan struct{}
 	final    bool // the last change was made: the lease is not renewed after it
 
-	askedAt   time.Time   // when the provider was called last
-	called    string      // the name of that call
-	waiting   idp.Waiting // its answer, if the person has not answered
-	askedWith idp.State   // the state that it was called with
-	faulty    bool        // the call failed, or its answer could not be acted on
-	isStart   bool        // the session belongs to the start call
+	askedAt    time.Time   // when the provider was called last
+	called     string      // the name of that call
+	waiting    idp.Waiting // its answer, if the person has not answered
+	askedWith  idp.State   // the state that it was called with
+	faulty     bool        // the call failed, or its answer could not be acted on
+	isStart    bool        // the session belongs to the start call
+	startError error       // of a start that failed
 	// tookOver: another process had the lease and did not release it
 	tookOver bool
 }
@@ -98,7 +99,7 @@ func (sess *session) attempt(ctx context.Context, a *attempts, f change) (Reques
 		case !late && a.answer && sess.outdated(&r):
 			return errLeaseLost
 		}
-		lease := r.Lease
+		lease, unanswered := r.Lease, r.unanswered()
 		if err := f(ctx, &r); err != nil {
 			return err
 		}
@@ -109,6 +110,9 @@ func (sess *session) attempt(ctx context.Context, a *attempts, f change) (Reques
 		}
 		err = sess.put(ctx, &out)
 		a.revision = out.Revision
+		if err == nil && unanswered && !out.unanswered() {
+			err = sess.settlePrompt(ctx, &out)
+		}
 		return err
 	})
 	if err == nil && late { // stored for the session that has the lease now

@@ -58,6 +58,7 @@ import (
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/internal/admission"
+	"github.com/innsigli/innsigli/internal/promptlimit"
 	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/storage"
 )
@@ -157,6 +158,8 @@ type Options struct {
 	// DocumentPolicy returns what the account wants to become of a PDF with warnings that Start is called with. It is
 	// called in the transaction that stores a request. nil: every document is accepted.
 	DocumentPolicy func(ctx context.Context, account string) (inspect.Policy, error)
+	// Prompts limits how often a person is asked to sign. nil: there are no limits.
+	Prompts *promptlimit.Limiter
 	// AllowDigitalSignature accepts signers' certificates whose key usage has digitalSignature and not
 	// nonRepudiation. Such certificates are usually for logins (EN 319 412-2 4.3.2).
 	AllowDigitalSignature bool

@@ -65,10 +65,11 @@ func (r *Refusal) Error() string { return "signing: the identity provider refuse
 // Start returns a [*Refusal] when the provider refuses, the error of [BusySignal.Take] when the signal is
 // not free, and [ErrFormat], [ErrLevel], [ErrKeyReused] or [ErrKeyInUse]. It returns
 // storage.ErrUnavailable or storage.ErrFull when the store was unavailable; the call may then be
-// repeated, best with an idempotency key. It returns an [*inspect.RefusedError] if [Options].DocumentPolicy refuses the document. With a stamp it also returns the errors of pades.Check, of
-// stamp.ReadPage and of finding a place, and stamp.ErrImage; without one, a document that cannot be
-// signed fails later. It returns the error of [Options].CheckAccount when the account takes no requests. The
-// documents of a start that failed are deleted.
+// repeated, best with an idempotency key. It returns an [*inspect.RefusedError] if [Options].DocumentPolicy refuses the
+// document, the error of [Options].CheckAccount if the account takes no requests, and an [*idp.TooManyRequestsError] if
+// [Options].Prompts or a limit of the provider do not let the person be asked now. With a stamp it also returns the
+// errors of pades.Check, of stamp.ReadPage and of finding a place, and stamp.ErrImage; without one, a document that
+// cannot be signed fails later. The documents of a start that failed are deleted.
 //
 // The start of an order also returns the error of Order.Begin, and [ErrFinished] when the order is
 // cancelled meanwhile. Its document is never deleted.
@@ -93,6 +94,7 @@ func (s *Service) Start(ctx context.Context, in Start) (Started, error) {
 		if s.cancelled(ctx, sess.id, err) {
 			return Started{}, ErrFinished
 		}
+		sess.startError = err
 		return Started{}, errors.Join(err, sess.discard(ctx))
 	}
 	if sess.r.refused() {
@@ -257,7 +259,10 @@ func (s *Service) tryCreate(ctx context.Context, b *startInput) (r Request, repl
 		if err := s.checkPolicy(ctx, b.Account, b.warnings); err != nil {
 			return err
 		}
-		return s.recordAsked(ctx, &r, b)
+		if err := s.recordAsked(ctx, &r, b); err != nil {
+			return err
+		}
+		return s.countPrompt(ctx, &r, b.Order)
 	})
 	if isUnavailable(err) { // it may have been stored
 		s.afterwards(s.newSession(fresh).discardNow)
@@ -328,6 +333,9 @@ func (sess *session) discardNow(ctx context.Context) error {
 		if err := sess.failedAtStart(ctx, &r); err != nil {
 			return err
 		}
-		return sess.remove(ctx, r)
+		if err := sess.remove(ctx, r); err != nil {
+			return err
+		}
+		return sess.settleFailedStart(ctx, &r)
 	})
 }

@@ -29,7 +29,8 @@
 // If Auðkenni or the person refuses, the event is [idp.Failed] with the code of [Errors] and Auðkenni's
 // description. Faults of the network and of Auðkenni's servers are errors that do not end the conversation, unless
 // the person has not been asked yet: the conversation then fails with CommunicationError or SystemUnderMaintenance,
-// so that the caller can report it immediately. If Auðkenni no longer accepts the access token, the failure is
+// so that the caller can report it immediately. If Auðkenni then limits requests, the error is an
+// [*idp.TooManyRequestsError]. If Auðkenni no longer accepts the access token, the failure is
 // InvalidGrant: the answer is lost.
 //
 // Neither errors nor State.Public contain a token. Errors contain neither a kennitala nor a phone number.

@@ -202,16 +202,18 @@ func isTemporary(status int) bool {
 
 // retryable returns an [*idp.FaultError] whose RetryAfter is the interval or that of the error, whichever is longer.
 func retryable(err error, interval time.Duration) error {
-	wait := interval
-	var refused *ciba.Error
-	var transport *ciba.TransportError
-	switch {
-	case errors.As(err, &refused):
-		wait = max(wait, refused.RetryAfter)
-	case errors.As(err, &transport):
-		wait = max(wait, transport.RetryAfter)
+	return &idp.FaultError{RetryAfter: max(interval, ciba.RetryAfter(err)), Err: err}
+}
+
+// limit reports whether Auðkenni refused a request because of a limit, and how long to wait. An error whose description is
+// in the table is a failure instead.
+func (t errorTable) limit(err error) (wait time.Duration, ok bool) {
+	if refused := new(ciba.Error); errors.As(err, &refused) {
+		if _, found := t.find(refused.Description); found {
+			return 0, false
+		}
 	}
-	return &idp.FaultError{RetryAfter: wait, Err: err}
+	return ciba.TooManyRequests(err)
 }
 
 func (t errorTable) failure(e *ciba.Error) idp.Failure {

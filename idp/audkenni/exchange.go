@@ -45,6 +45,11 @@ const maxLostRequests = 2
 
 // requestFailed handles a request that Auðkenni refused, or whose response was lost.
 func (p *Provider) requestFailed(ctx context.Context, c *conversation, err error) (idp.Event, error) {
+	if wait, ok := p.errors.limit(err); ok && c.AuthReqID == "" {
+		return nil, &idp.TooManyRequestsError{RetryAfter: wait, Err: err}
+	} else if ok {
+		return nil, retryable(err, max(c.Interval, wait))
+	}
 	if f := p.errors.refusal(err); f != nil {
 		return failed(*f, err), nil
 	}

@@ -318,12 +318,67 @@ func TestPendingRequest(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{})
 	provider, _ := open(t, p, audkenni.Options{})
 	person := somebody(t)
-	for _, code := range []string{"authorization_pending", "slow_down"} {
-		person.Answer.AtStart = &openidtest.Refusal{Code: code, Description: "wait"}
-		p.Person(person)
-		want := idp.Failure{OAuth: code, Description: "wait"}
-		if diff := cmp.Diff(want, begin(t, provider, named(person, idp.App), nil).failure()); diff != "" {
-			t.Error(diff)
-		}
+	person.Answer.AtStart = &openidtest.Refusal{Code: "authorization_pending", Description: "wait"}
+	p.Person(person)
+	want := idp.Failure{OAuth: "authorization_pending", Description: "wait"}
+	if diff := cmp.Diff(want, begin(t, provider, named(person, idp.App), nil).failure()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestLimits checks that a limit of Auðkenni's ends no conversation: the first request is refused with the time to wait,
+// and a later one is repeated after that time.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	p := openidtest.Start(t, openidtest.Options{})
+	header := map[string]string{"Retry-After": "90"}
+	for name, test := range map[string]struct {
+		fault openidtest.Fault
+		want  time.Duration
+	}{
+		"429":                     {openidtest.Fault{Status: 429, Header: header, Body: `{"error":"invalid_request"}`}, 90 * time.Second},
+		"429 of a proxy":          {openidtest.Fault{Status: 429, Header: header, Body: "<html>"}, 90 * time.Second},
+		"429 without Retry-After": {openidtest.Fault{Status: 429}, time.Minute},
+		"slow_down":               {openidtest.Fault{Status: 400, Header: header, Body: `{"error":"slow_down"}`}, 90 * time.Second},
+		"too_many_requests":       {openidtest.Fault{Status: 403, Body: `{"error":"too_many_requests"}`}, time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			person := somebody(t)
+			p.Person(person)
+			provider, _ := open(t, p, audkenni.Options{})
+			test.fault.Endpoint = openidtest.Backchannel
+			isLimit := func(err error) {
+				t.Helper()
+				var limit *idp.TooManyRequestsError
+				if !errors.As(err, &limit) || limit.RetryAfter != test.want {
+					t.Errorf("%#v", err)
+				}
+			}
+			p.Fault(test.fault)
+			_, _, err := provider.Begin(t.Context(), "key", named(person, idp.App), idp.Text{}, nil)
+			isLimit(err)
+			c := begin(t, provider, named(person, idp.SIM), parsed(t, person.Certificate))
+			p.Fault(test.fault)
+			_, _, err = c.sign(t.Context())
+			isLimit(err)
+			c.run().verify()
+
+			c = begin(t, provider, named(person, idp.App), nil)
+			for len(c.trail) < 3 {
+				c.step()
+			}
+			before := c.state()
+			for range 4 {
+				p.Fault(test.fault)
+				var fault *idp.FaultError
+				if _, _, err := c.sign(t.Context()); !errors.As(err, &fault) || fault.RetryAfter != test.want {
+					t.Errorf("%#v", err)
+				}
+			}
+			if diff := cmp.Diff(before, c.state()); diff != "" {
+				t.Error(diff)
+			}
+			c.run().verify()
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package ciba
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,6 +46,40 @@ type TransportError struct {
 
 func (e *TransportError) Error() string { return "ciba: " + e.Err.Error() }
 func (e *TransportError) Unwrap() error { return e.Err }
+
+// RetryAfter returns the Retry-After of the response in an error; 0: none.
+func RetryAfter(err error) time.Duration {
+	var refused *Error
+	var transport *TransportError
+	switch {
+	case errors.As(err, &refused):
+		return refused.RetryAfter
+	case errors.As(err, &transport):
+		return transport.RetryAfter
+	}
+	return 0
+}
+
+// defaultWait is the time to wait if a provider that limits requests does not say how long.
+const defaultWait = time.Minute
+
+// TooManyRequests reports whether the provider refused a request because of a limit, and how long to wait. That is the
+// status 429 (RFC 6585 4), and the errors slow_down and too_many_requests. After a call of [Client.Tokens], whose error
+// may be Pending, only the status counts.
+func TooManyRequests(err error) (wait time.Duration, ok bool) {
+	var refused *Error
+	var transport *TransportError
+	switch {
+	case errors.As(err, &refused):
+		ok = refused.Status == http.StatusTooManyRequests || refused.Code == "slow_down" || refused.Code == "too_many_requests"
+	case errors.As(err, &transport):
+		ok = transport.Status == http.StatusTooManyRequests
+	}
+	if !ok {
+		return 0, false
+	}
+	return cmp.Or(RetryAfter(err), defaultWait), true
+}
 
 // UntrustedError means that tokens or claims are not those that the provider would issue to this client.
 type UntrustedError struct{ Err error }

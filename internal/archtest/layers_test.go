@@ -54,7 +54,7 @@ var layers = []layer{
 	// The server.
 	{{"server/doctor", "server/config server/operator sandbox storage/bolt storage/sealed idp idp/ciba stamp/pdfium ades/online ades storage", "sync"}},
 	{{"server/config", "server portal/page storage/bolt storage/postgres storage/sealed storage/transfer sandbox idp idp/audkenni idp/ciba idp/login stamp/pdfium ades/online ades storage internal/mail server/internal/notify server/internal/telemetry", "toml otel-sdk"}},
-	{{"server", "server/operator httpapi portal/page storage/sealed account portal sandbox webhook/delivery signing busysignal idp idp/login idp/simulated stamp stamp/pdfium ades storage internal/admission internal/mail internal/queue server/internal/front server/internal/notify server/internal/reference server/internal/telemetry", "sync otel-trace"}},
+	{{"server", "server/operator httpapi portal/page storage/sealed account portal sandbox webhook/delivery signing busysignal idp idp/ciba idp/login idp/simulated stamp stamp/pdfium ades storage internal/admission internal/mail internal/promptlimit internal/queue server/internal/front server/internal/notify server/internal/reference server/internal/telemetry", "sync otel-trace"}},
 	{
 		{"server/operator", "account portal sandbox webhook/delivery signing busysignal storage/sealed storage server/internal/notify inspect", "uuid"},
 		{"server/internal/front", "httpapi account internal/admission internal/queue server/internal/telemetry", "otel-trace"},
@@ -68,7 +68,7 @@ var layers = []layer{
 	// The API, the signing page, and the stores of all domains.
 	{
 		{"httpapi", "account portal sandbox webhook/delivery signing busysignal idp pades xades stamp ades storage internal/admission httpapi/internal/jsonbody httpapi/internal/ratelimit inspect", ""},
-		{"portal/page", "portal signing idp stamp storage internal/admission inspect", "image"},
+		{"portal/page", "portal signing idp stamp storage internal/admission inspect internal/promptlimit", "image"},
 		{"storage/bolt", "account portal sandbox webhook/delivery signing busysignal idp ades storage storage/internal/document internal/durable inspect", "bbolt uuid"},
 		{"storage/postgres", "account portal sandbox webhook/delivery signing busysignal idp ades storage storage/internal/document inspect", "pgx uuid"},
 		{"storage/sealed", "portal sandbox webhook/delivery signing storage internal/durable", ""},
@@ -90,7 +90,7 @@ var layers = []layer{
 		{"webhook/delivery", "webhook storage internal/netguard internal/failpoint", "crypto uuid"},
 	},
 	{
-		{"signing", "idp pades xades stamp busysignal ades storage internal/admission internal/pki/validation internal/failpoint inspect", "sync uuid"},
+		{"signing", "idp pades xades stamp busysignal ades storage internal/admission internal/pki/validation internal/failpoint inspect internal/promptlimit", "sync uuid"},
 		{"webhook", "", "crypto"},
 	},
 	{
@@ -99,6 +99,7 @@ var layers = []layer{
 		{"idp/audkenni", "idp idp/ciba ades", "uax29"},
 		{"idp/login", "idp/ciba", "oauth2"},
 		{"idp/simulated", "idp ades", ""},
+		{"internal/promptlimit", "idp storage", ""},
 		{"stamp/pdfium", "stamp", "pdfium wazero"},
 	},
 

@@ -26,6 +26,7 @@ import (
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/promptlimit"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
@@ -65,6 +66,9 @@ type fixture struct {
 	faults   []error            // reported to Config.Failed and not taken by wantFaults
 }
 
+// prompts are the limits of one person, for logins and for signatures.
+var prompts = promptlimit.Limits{Hourly: 20, Pending: 5}
+
 // newFixture returns a fixture without processes. The test fails if the page reports a fault that no wantFaults
 // expects.
 func newFixture(t testing.TB, change ...func(*Config)) *fixture {
@@ -83,6 +87,7 @@ func newFixture(t testing.TB, change ...func(*Config)) *fixture {
 	f.signing = signing.New(db.Requests(), db, db.Documents(), db.Jobs(), db.EvidenceLog(), f.provider,
 		busysignal.New(db.BusySignals(), db, busysignal.Options{}), signing.Options{
 			Interval: time.Second, IgnoreInterval: true, Sources: f.sandbox.Sources, SingleProcess: true, Renderer: blank{}, Owner: owner,
+			Prompts: promptlimit.New(db.Pages(), []byte("secret"), promptlimit.Sign, prompts),
 		})
 	f.portal = portal.New(owner, f.signing)
 	a, err := accounts.CreateAccount(t.Context(), "Example Ltd.")
@@ -91,6 +96,7 @@ func newFixture(t testing.TB, change ...func(*Config)) *fixture {
 	f.account = a.ID
 	f.config = Config{
 		BaseURL: "https://sign.example", Portal: f.portal, Store: db.Pages(), Tx: db, Login: f.login, Renderer: blank{},
+		Prompts: promptlimit.New(db.Pages(), []byte("secret"), promptlimit.Login, prompts),
 		Methods: []idp.Method{idp.App, idp.SIM},
 		Sender:  func(context.Context, string) (string, error) { return "Example <b>Ltd.</b>", nil },
 		Failed:  func(_ context.Context, err error) { f.faults = append(f.faults, err) },

@@ -8,19 +8,19 @@ import (
 	"slices"
 	"time"
 
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/promptlimit"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/storage"
 )
 
-// errRateLimited matches every rateLimitError.
-var errRateLimited = errors.New("too many attempts")
+var errTooManyAttempts = errors.New("page: too many attempts at the participant's page")
 
-// rateLimitError reports after which time another attempt may begin.
-type rateLimitError struct{ retryAfter time.Duration }
-
-func (e rateLimitError) Error() string { return errRateLimited.Error() }
-
-func (e rateLimitError) Is(target error) bool { return target == errRateLimited }
+// isLimit reports whether a person may not be asked now, because of a limit of the service or of the provider.
+func isLimit(err error) bool {
+	var limit *idp.TooManyRequestsError
+	return errors.As(err, &limit)
+}
 
 // limit is the number of attempts that may begin within a window.
 type limit struct {
@@ -29,10 +29,9 @@ type limit struct {
 	window time.Duration
 }
 
-// Rate limits. A phone does not ring all the time, however many links a caller has. A person with a link can
-// use up the logins of its participant.
+// Rate limits of one participant's page. A person with a link can use up the logins of its participant, and of no other:
+// what all pages together ask one person is limited by Config.Prompts, and for signatures by package signing.
 var (
-	perPerson                  = limit{"begun for", 5, 10 * time.Minute} // of a kennitala or phone number
 	perParticipantAndPerson    = limit{"begun at for", 3, 5 * time.Minute}
 	perParticipant             = limit{"begun at", 10, 5 * time.Minute}
 	perParticipantUnsuccessful = limit{"begun in vain at", 20, 24 * time.Hour} // logins that did not complete
@@ -45,31 +44,35 @@ type counter struct {
 	name string
 }
 
-// loginCounters returns the counters of a login at the page with a path.
+// loginCounters returns the counters of a login at the page with a path, other than that of loginPrompt.
 func loginCounters(path string, a *attempt) []counter {
 	if a.Method == Browser {
 		return []counter{{perParticipantRedirected, path}}
 	}
-	subject := loginSubject(a.Method, a.Hint)
-	return []counter{{perParticipantAndPerson, path + " " + subject}, {perParticipant, path}, {perParticipantUnsuccessful, path}, {perPerson, subject}}
+	subject := "login " + string(a.Method) + " " + a.Hint
+	return []counter{{perParticipantAndPerson, path + " " + subject}, {perParticipant, path}, {perParticipantUnsuccessful, path}}
 }
 
-// loginSubject names the person of a login.
-func loginSubject(method LoginMethod, hint string) string {
-	return "login " + string(method) + " " + hint
-}
-
-// signCounters returns the counters of a signature. A phone number counts together with logins by that number.
-func signCounters(view *portal.ParticipantView, kennitala string, a portal.SignRequest) []counter {
-	all := []counter{{perParticipantAndPerson, "sign " + pathOf(view)}, {perPerson, "sign " + kennitala}}
-	if a.Phone != "" {
-		all = append(all, counter{perPerson, loginSubject(SIM, a.Phone)})
+// loginPrompt returns a login as Config.Prompts counts it. A login in the browser has no person: it makes no phone ring.
+func loginPrompt(view *portal.ParticipantView, a *attempt) promptlimit.Prompt {
+	link := pathOf(view)
+	p := promptlimit.Prompt{ID: link + " " + a.Begun.Format(time.RFC3339Nano), Account: view.Account, Link: link}
+	switch a.Method {
+	case App:
+		p.Persons = []string{promptlimit.Kennitala(a.Hint)}
+	case SIM:
+		p.Persons = []string{promptlimit.Phone(a.Hint)}
 	}
-	return all
+	return p
 }
 
-// countAttempt counts an attempt that begins at a time, or returns errRateLimited. It joins the transaction, so
-// that an attempt is counted exactly when it is stored.
+// signCounters returns the counters of a signature.
+func signCounters(view *portal.ParticipantView) []counter {
+	return []counter{{perParticipantAndPerson, "sign " + pathOf(view)}}
+}
+
+// countAttempt counts an attempt that begins at a time, or returns an [*idp.TooManyRequestsError]. It joins the
+// transaction, so that an attempt is counted exactly when it is stored.
 func (p *Page) countAttempt(ctx context.Context, at time.Time, counters []counter) error {
 	return storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
 		for _, c := range counters {
@@ -78,7 +81,7 @@ func (p *Page) countAttempt(ctx context.Context, at time.Time, counters []counte
 				return err
 			}
 			if len(times) >= c.max {
-				return rateLimitError{times[len(times)-c.max].Add(c.window).Sub(at)}
+				return &idp.TooManyRequestsError{RetryAfter: times[len(times)-c.max].Add(c.window).Sub(at), Err: errTooManyAttempts}
 			}
 			if err := p.saveTimes(ctx, c, append(times, at), at); err != nil {
 				return err
@@ -107,9 +110,27 @@ func (p *Page) uncount(ctx context.Context, at time.Time, counters ...counter) e
 	})
 }
 
-// tryUncount uncounts an attempt that failed through an outage, and reports an error of the store.
+// tryUncount uncounts an attempt that made no phone ring, and reports an error of the store.
 func (p *Page) tryUncount(ctx context.Context, at time.Time, counters []counter) {
 	if err := p.uncount(ctx, at, counters...); err != nil {
+		p.report(ctx, err)
+	}
+}
+
+// tryUncountLogin uncounts a login whose first call of the provider failed, so that no phone has rung. If the provider
+// refused it because of a limit of its own, the person is not asked again before the time that the provider named.
+func (p *Page) tryUncountLogin(ctx context.Context, a *attempt, counters []counter, prompt promptlimit.Prompt, failed error) {
+	err := storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
+		if err := p.uncount(ctx, a.Begun, counters...); err != nil {
+			return err
+		}
+		var limit *idp.TooManyRequestsError
+		if errors.As(failed, &limit) {
+			return p.config.Prompts.Defer(ctx, p.now(ctx), prompt, limit.RetryAfter)
+		}
+		return p.config.Prompts.Forget(ctx, p.now(ctx), prompt)
+	})
+	if err != nil {
 		p.report(ctx, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/innsigli/innsigli/idp"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
@@ -36,8 +37,7 @@ func (d *fixture) limited(page, kennitala, key string) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// A phone does not ring all the time, for one link or for many. After the time of Retry-After a login may begin
-// again.
+// A phone does not ring all the time for one link. After the time of Retry-After a login may begin again.
 func TestLimitsOfPersons(t *testing.T) {
 	t.Parallel()
 	inTime(t, func(t *testing.T, d *fixture) {
@@ -54,14 +54,31 @@ func TestLimitsOfPersons(t *testing.T) {
 		time.Sleep(wait)
 		d.ring(d.link(0), annas)
 	})
+}
+
+// Whoever has other links does not lock a person out of the person's own link, and does not make the phone ring all the
+// time either: of one link half of what all links of the account have, and less once that is used up.
+func TestLimitsOfLinks(t *testing.T) {
+	t.Parallel()
 	inTime(t, func(t *testing.T, d *fixture) {
-		for range perPerson.max {
-			d.ring(d.link(1), annas)
-			d.invited = d.invite()
+		own := d.link(0)
+		exhaust := func(link string) (rings int) {
+			for d.newBrowser().beginApp(link, annas).status == http.StatusSeeOther {
+				if rings++; rings%perParticipantAndPerson.max == 0 {
+					time.Sleep(perParticipantAndPerson.window)
+				}
+			}
+			return rings
 		}
-		d.limited(d.link(1), annas, "problem.often")
+		for i, want := range []int{prompts.Hourly / 2, prompts.Hourly/2 - 1, prompts.Hourly / 4} {
+			d.invited = d.invite()
+			if got := exhaust(d.link(1)); got != want {
+				t.Errorf("link %d: %d rings in an hour, want %d", i, got, want)
+			}
+			d.ring(own, annas)
+		}
 		d.ring(d.link(1), jons)
-		time.Sleep(perPerson.window)
+		time.Sleep(d.limited(d.link(1), annas, "problem.often"))
 		d.ring(d.link(1), annas)
 	})
 }
@@ -111,7 +128,7 @@ func TestLimitOfUnsuccessfulLogins(t *testing.T) {
 		page := of(d.invited, 0)
 		for range perParticipantUnsuccessful.max / 2 {
 			d.newBrowser().logIn(page, anna).leadsTo(t, page)
-			time.Sleep(perPerson.window)
+			time.Sleep(10 * time.Minute)
 		}
 		for i := range perParticipantUnsuccessful.max {
 			d.ring(page, fmt.Sprint(2000000000+i))
@@ -167,36 +184,67 @@ func TestLimitOfSignatures(t *testing.T) {
 	s.browserOf(annas).get(of(v, 0)).says(t, http.StatusOK, "sign.title")
 }
 
-// A phone number has one limit for logins and signatures, of any person and process.
+// A person who has logged in and signs with another's phone number does not make that phone ring all the time, for one
+// document or for many.
 func TestLimitOfPhoneNumber(t *testing.T) {
 	t.Parallel()
-	d := newInvitation(t)
-	d.users(refuses)
-	d.login.answer("5550202", reply{person: jon})
-	for range perPerson.max - perParticipantAndPerson.max {
-		b := d.newBrowser()
-		b.begin(d.link(1), "way", "sim", "phone", "5550202")
-		b.letPoll()
-		b.get(loginPath)
-		d.invited = d.invite()
-	}
-	b := d.loggedIn(0, anna)
-	sign := func(phone string) answer {
-		return b.post(of(d.invited, 0, "/sign"), "method", "IdpSim", "phone", phone, "revision", "0")
-	}
-	for range perParticipantAndPerson.max {
-		sign("5550202").says(t, http.StatusSeeOther)
-		if d.stored(d.invited).Turn != nil {
-			d.complete(d.invited)
+	inTime(t, func(t *testing.T, d *fixture) {
+		d.users(refuses)
+		b := d.loggedIn(0, anna)
+		sign := func(phone string) answer {
+			return b.post(of(d.invited, 0, "/sign"), "method", "IdpSim", "phone", phone, "revision", "0")
 		}
-	}
-	asked := d.provider.asked
-	d.invited = d.invite()
-	b.post(d.link(0)+"/login", "way", "continue")
-	sign("555-0202").says(t, http.StatusTooManyRequests, "problem.often.title")
-	if d.provider.asked != asked {
-		t.Error("a signature beyond the limit has begun")
-	}
-	sign("5550101").says(t, http.StatusSeeOther)
-	d.beginAnew(d.link(1), "way", "sim", "phone", "5550202").says(t, http.StatusTooManyRequests, "problem.often.title")
+		asked := 0
+		for sign("5550202").status == http.StatusSeeOther {
+			if d.stored(d.invited).Turn != nil {
+				d.complete(d.invited)
+			}
+			if asked++; asked%perParticipantAndPerson.max == 0 {
+				time.Sleep(perParticipantAndPerson.window)
+			}
+		}
+		if want := prompts.Hourly / 2; asked != want || d.provider.asked != want {
+			t.Errorf("asked %d times, of %d tries, want %d", d.provider.asked, asked, want)
+		}
+		sign("555-0202").says(t, http.StatusTooManyRequests, "problem.often.title")
+		owner := d.loggedIn(1, jon)
+		owner.post(of(d.invited, 1, "/sign"), "method", "IdpSim", "phone", "5550202", "revision", "0").says(t, http.StatusSeeOther)
+	})
+}
+
+// A limit of the provider's own is no fault. The page says when to try again, and until then the person is asked from no
+// page; nor is the provider asked for an answer before the time that it named.
+func TestLimitsOfProvider(t *testing.T) {
+	t.Parallel()
+	const wait = 90 * time.Second
+	inTime(t, func(t *testing.T, d *fixture) {
+		d.login.fails(&idp.TooManyRequestsError{RetryAfter: wait, Err: errors.New("429")})
+		b := d.newBrowser()
+		b.beginApp(d.link(0), annas)
+		a := b.get(loginPath).says(t, http.StatusTooManyRequests, "ended.often.title", "ended.again")
+		if got := a.header.Get("Retry-After"); got != "90" {
+			t.Errorf("Retry-After: %q", got)
+		}
+		d.login.fails(nil)
+		if got := d.limited(d.link(1), annas, "problem.often"); got != wait {
+			t.Error(got)
+		}
+		d.ring(d.link(0), jons)
+		time.Sleep(wait)
+		d.ring(d.link(1), annas)
+	})
+	inTime(t, func(t *testing.T, d *fixture) {
+		d.login.answer(annas, reply{person: anna})
+		b := d.newBrowser()
+		b.beginApp(d.link(0), annas)
+		time.Sleep(5 * time.Second)
+		d.login.fails(&idp.FaultError{RetryAfter: wait, Err: errors.New("429")})
+		b.status(loginPath)
+		d.wantFaults(1)
+		d.login.fails(nil)
+		time.Sleep(wait - time.Second)
+		b.get(loginPath).says(t, http.StatusOK, "wait.title")
+		time.Sleep(time.Second)
+		b.get(loginPath).leadsTo(t, of(d.invited, 0))
+	})
 }

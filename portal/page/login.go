@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/storage"
 )
@@ -27,10 +28,12 @@ type Login interface {
 	// Methods returns the available methods, the default first.
 	Methods() []LoginMethod
 	// Begin has the provider ask the person with a kennitala of ten digits ([App]) or a phone number of seven
-	// ([SIM]), or returns where to redirect the browser ([Browser], without a hint). [ErrLogin].
+	// ([SIM]), or returns where to redirect the browser ([Browser], without a hint). [ErrLogin];
+	// [*idp.TooManyRequestsError] if the provider refuses because of a limit of its own.
 	Begin(ctx context.Context, method LoginMethod, hint string) (LoginState, error)
 	// Poll asks the provider whether the person on the phone has answered; nil: not yet. The returned state
-	// replaces the earlier one, also with an error. [ErrLogin]; after any other error Poll may be called again.
+	// replaces the earlier one, also with an error. [ErrLogin]; after any other error Poll may be called again, after
+	// the time that an [*idp.FaultError] names.
 	Poll(ctx context.Context, s LoginState) (LoginState, *portal.Person, error)
 	// Finish reads the query with which the provider redirected the browser to /sign/back. [ErrLogin],
 	// [ErrForeignAnswer].
@@ -162,11 +165,11 @@ func (a *attempt) acquire(now time.Time) (lease string) {
 func (l *loginSession) recordResult(state LoginState, person *portal.Person, err error, now time.Time) {
 	a := l.Attempt
 	a.State, a.Lease, a.Trouble = &state, "", false
-	a.Next = now.Add(max(state.Interval, time.Second))
+	a.Next = now.Add(max(state.Interval, time.Second, waitOf(err)))
 	switch {
 	case err == nil && person != nil:
 		a.Person = person
-	case errors.Is(err, ErrLogin):
+	case errors.Is(err, ErrLogin), isLimit(err):
 		a.Ended = endKey(err)
 	case err != nil && now.After(state.Expires):
 		a.Ended = "ended.outage"
@@ -191,13 +194,28 @@ func endKey(err error) string {
 		return "ended.timeout"
 	case errors.Is(err, ErrLogin):
 		return "ended.refused"
+	case isLimit(err):
+		return "ended.often"
 	}
 	return "ended.outage"
 }
 
+// waitOf returns the time that the provider asks to wait for, in an error of a call.
+func waitOf(err error) time.Duration {
+	var limit *idp.TooManyRequestsError
+	var fault *idp.FaultError
+	switch {
+	case errors.As(err, &limit):
+		return limit.RetryAfter
+	case errors.As(err, &fault):
+		return fault.RetryAfter
+	}
+	return 0
+}
+
 // isOutage reports whether a call of the provider failed without an answer.
 func isOutage(err error) bool {
-	return err != nil && !errors.Is(err, ErrLogin) && !errors.Is(err, ErrForeignAnswer)
+	return err != nil && !errors.Is(err, ErrLogin) && !errors.Is(err, ErrForeignAnswer) && !isLimit(err)
 }
 
 // errLeaseLost reports that another request has called the provider meanwhile.

@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
 	"net/url"
 	"time"
@@ -143,7 +144,9 @@ func (p *Page) redirectToProvider(w http.ResponseWriter, r *http.Request, v sess
 }
 
 // endStatuses are the statuses of failed logins that are not 200.
-var endStatuses = map[string]int{"ended.other": http.StatusForbidden, "ended.outage": http.StatusBadGateway}
+var endStatuses = map[string]int{
+	"ended.other": http.StatusForbidden, "ended.outage": http.StatusBadGateway, "ended.often": http.StatusTooManyRequests,
+}
 
 // showEnded shows why a login failed, and links to the page where the person can begin another.
 func (p *Page) showEnded(w http.ResponseWriter, r *http.Request, a *attempt) error {
@@ -151,9 +154,13 @@ func (p *Page) showEnded(w http.ResponseWriter, r *http.Request, a *attempt) err
 	if a.Ended == "ended.other" {
 		next = "ended.another"
 	}
-	return p.render(w, r, htmlPage{status: endStatuses[a.Ended], file: "problem.html", title: a.Ended + ".title", data: problemView{
-		Key: a.Ended, Next: next, To: a.Target.path(), Contact: p.config.Operator.Contact,
-	}})
+	v := problemView{Key: a.Ended, Next: next, To: a.Target.path(), Contact: p.config.Operator.Contact}
+	if a.Ended == "ended.often" {
+		wait := max(a.Next.Sub(p.now(r.Context())), time.Second)
+		v.Minutes = int(math.Ceil(wait.Minutes()))
+		setRetryAfter(w, wait)
+	}
+	return p.render(w, r, htmlPage{status: endStatuses[a.Ended], file: "problem.html", title: a.Ended + ".title", data: v})
 }
 
 // cancelLogin cancels a login. A later answer of the person on the phone is ignored.

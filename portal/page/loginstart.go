@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/innsigli/innsigli/internal/promptlimit"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/storage"
 )
@@ -68,8 +69,8 @@ func (p *Page) linkView(ctx context.Context, token string) (portal.ParticipantVi
 func (p *Page) startLogin(r *http.Request, view *portal.ParticipantView, to target, form *loginForm) (cookie string, err error) {
 	hint, _ := form.hint()
 	a := attempt{Target: to, Method: form.Method, Hint: hint, Begun: p.now(r.Context())}
-	counters := loginCounters(pathOf(view), &a)
-	cookie, lease, err := p.recordAttempt(r, a, form.ID, counters)
+	counters, prompt := loginCounters(pathOf(view), &a), loginPrompt(view, &a)
+	cookie, lease, err := p.recordAttempt(r, a, form.ID, counters, prompt)
 	if err != nil || lease == "" {
 		return cookie, err
 	}
@@ -78,8 +79,8 @@ func (p *Page) startLogin(r *http.Request, view *portal.ParticipantView, to targ
 	state, callErr := p.config.Login.Begin(ctx, form.Method, hint)
 	p.reportOutage(ctx, callErr)
 	ctx = context.WithoutCancel(ctx)
-	if isOutage(callErr) { // no phone has rung
-		p.tryUncount(ctx, a.Begun, counters)
+	if isOutage(callErr) || isLimit(callErr) {
+		p.tryUncountLogin(ctx, &a, counters, prompt, callErr)
 	}
 	_, err = p.storeResult(ctx, sessionKey(cookie), lease, func(l *loginSession) {
 		l.recordResult(state, nil, callErr, p.now(ctx))
@@ -94,8 +95,8 @@ func (p *Page) startLogin(r *http.Request, view *portal.ParticipantView, to targ
 }
 
 // recordAttempt stores an attempt with a lease, which is empty if the form has begun a login already. It
-// replaces the browser's earlier session. errRateLimited.
-func (p *Page) recordAttempt(r *http.Request, a attempt, form string, counters []counter) (cookie, lease string, err error) {
+// replaces the browser's earlier session. [*idp.TooManyRequestsError].
+func (p *Page) recordAttempt(r *http.Request, a attempt, form string, counters []counter, prompt promptlimit.Prompt) (cookie, lease string, err error) {
 	current, err := p.session(r)
 	if err != nil && !errors.Is(err, errNoSession) {
 		return "", "", err
@@ -111,6 +112,9 @@ func (p *Page) recordAttempt(r *http.Request, a attempt, form string, counters [
 			return nil
 		}
 		if err := p.countAttempt(ctx, a.Begun, counters); err != nil {
+			return err
+		}
+		if err := p.config.Prompts.Count(ctx, a.Begun, prompt); err != nil {
 			return err
 		}
 		if err := errors.Join(p.deleteSession(ctx, current), p.deleteSession(ctx, submitted)); err != nil {

@@ -43,6 +43,7 @@ import (
 
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/internal/admission"
+	"github.com/innsigli/innsigli/internal/promptlimit"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/stamp"
@@ -82,7 +83,9 @@ type Config struct {
 	// Methods are the offered ways to sign, the default first.
 	Methods []idp.Method
 	// Sender returns the name of the account that asks for signatures.
-	Sender   func(ctx context.Context, account string) (string, error)
+	Sender func(ctx context.Context, account string) (string, error)
+	// Prompts limits how often a person is asked to log in. nil: there are only the limits of each participant.
+	Prompts  *promptlimit.Limiter
 	Operator Operator
 	// Trial marks every page as one of a trial server, which asks no real person.
 	Trial bool

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/storage"
 )
@@ -60,7 +61,6 @@ var problems = []struct {
 	{errFormTooLarge, problem{status: http.StatusRequestEntityTooLarge, key: "problem.form", linkText: "problem.again"}},
 	{errLinkExpired, problem{status: http.StatusGone, key: "problem.expired"}},
 	{errNoSession, problem{status: http.StatusForbidden, key: "problem.nobody", loginNote: "login.again"}},
-	{errRateLimited, problem{status: http.StatusTooManyRequests, key: "problem.often", linkText: "problem.back"}},
 	{portal.ErrNotFound, problem{status: http.StatusNotFound, key: "problem.notfound"}},
 	{portal.ErrNotLoggedIn, problem{status: http.StatusForbidden, key: "problem.unopened", linkText: "problem.again"}},
 	{portal.ErrOtherPerson, problem{status: http.StatusForbidden, key: "problem.other", linkText: "problem.another", loginNote: "problem.other.text"}},
@@ -78,6 +78,14 @@ var problems = []struct {
 
 // problemOf returns the page of an error.
 func problemOf(err error) problem {
+	var limit *idp.TooManyRequestsError
+	if errors.As(err, &limit) {
+		about := problem{status: http.StatusTooManyRequests, key: "problem.often", linkText: "problem.back", retryAfter: limit.RetryAfter}
+		if limit.RetryAfter > maxShownInMinutes {
+			about.key = "problem.later"
+		}
+		return about
+	}
 	for _, one := range problems {
 		if errors.Is(err, one.error) {
 			return one.problem
@@ -109,24 +117,22 @@ func (p *Page) showError(w http.ResponseWriter, r *http.Request, err error) {
 	if about.status >= http.StatusInternalServerError && !about.expected {
 		p.report(r.Context(), err)
 	}
-	var wait rateLimitError
-	if errors.As(err, &wait) {
-		about.retryAfter = wait.retryAfter
-		if wait.retryAfter > maxShownInMinutes {
-			about.key = "problem.later"
-		}
-	}
 	var method methodNotAllowed
 	if errors.As(err, &method) {
 		w.Header().Set("Allow", method.allow)
 	}
 	if about.retryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(about.retryAfter.Seconds()))))
+		setRetryAfter(w, about.retryAfter)
 	}
 	if err := p.showLoginOrProblem(w, r, about); err != nil {
 		p.report(r.Context(), err)
 		http.Error(w, http.StatusText(about.status), about.status)
 	}
+}
+
+// setRetryAfter sets the header Retry-After.
+func setRetryAfter(w http.ResponseWriter, wait time.Duration) {
+	w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 }
 
 // pageOfForm returns the page whose form is sent to the path, if a browser gets that path, which the router takes

@@ -105,11 +105,11 @@ func (p *Page) sign(w http.ResponseWriter, r *http.Request) error {
 		return p.showDocument(w, r, &view, person, form)
 	}
 	now, request := p.now(r.Context()), form.request()
-	counters := signCounters(&view, person.Kennitala, request)
+	counters := signCounters(&view)
 	allow := func(ctx context.Context) error { return p.countAttempt(ctx, now, counters) }
 	begin := func(ctx context.Context) (string, error) {
 		started, err := p.config.Portal.Sign(ctx, view.ID, view.Participant.ID, request)
-		if providerFailed(err) {
+		if providerFailed(err) || isLimit(err) {
 			p.tryUncount(ctx, now, counters)
 		}
 		return resultPath(&view, started, err)
@@ -140,7 +140,7 @@ func resultPath(view *portal.ParticipantView, started signing.Started, err error
 
 // hasProblemPage reports whether an error of starting has a page of its own.
 func hasProblemPage(err error) bool {
-	return errors.Is(err, portal.ErrChanged) || errors.Is(err, portal.ErrNotFound) || storage.IsTemporary(err)
+	return errors.Is(err, portal.ErrChanged) || errors.Is(err, portal.ErrNotFound) || isLimit(err) || storage.IsTemporary(err)
 }
 
 // providerFailed reports whether the provider gave no answer, or is out of service for everyone.

@@ -347,8 +347,8 @@ func TestOnce(t *testing.T) {
 		}
 	})
 	onceInTime(t, "what is not allowed is not run, and delays nothing", func(t *testing.T, b *onceTest) {
-		refuse := func(context.Context) error { return errRateLimited }
-		if _, err := b.f.page.once(t.Context(), recordKey("test", "one"), refuse, b.do); !errors.Is(err, errRateLimited) {
+		refuse := func(context.Context) error { return errTooManyAttempts }
+		if _, err := b.f.page.once(t.Context(), recordKey("test", "one"), refuse, b.do); !errors.Is(err, errTooManyAttempts) {
 			t.Error(err)
 		}
 		start := time.Now()

@@ -24,6 +24,9 @@ type Limits struct {
 	Documents             *int64   `toml:"documents"`
 	Connections           *int64   `toml:"connections"`
 	ConnectionsPerAddress *int64   `toml:"connections-per-address"`
+	PersonPending         *int64   `toml:"person-pending"`
+	PersonStarts          *int64   `toml:"person-starts"`
+	PersonLogins          *int64   `toml:"person-logins"`
 	SlowAfter             duration `toml:"slow-after"`
 	LeastRate             *int64   `toml:"least-rate"`
 }
@@ -33,6 +36,7 @@ const (
 	maxConnections = 1_000_000
 	minSlowAfter   = time.Second
 	minLeastRate   = 1    // bytes a second
+	maxPrompts     = 1000 // a record in the store has three times as many
 	maxBody        = 1024 // MiB
 	bodies         = 4    // bodies of the longest size that must fit into documents; one account may use half of documents
 	mebibyte       = 1 << 20
@@ -46,6 +50,9 @@ func (l Limits) read(s section) server.Limits {
 		Documents:             s.number("documents", l.Documents, 128, 1<<20) * mebibyte,
 		Connections:           int(s.number("connections", l.Connections, 1, maxConnections)),
 		ConnectionsPerAddress: int(s.number("connections-per-address", l.ConnectionsPerAddress, 1, maxConnections)),
+		PersonPending:         s.limit("person-pending", l.PersonPending),
+		PersonStarts:          s.limit("person-starts", l.PersonStarts),
+		PersonLogins:          s.limit("person-logins", l.PersonLogins),
 		SlowAfter:             time.Duration(l.SlowAfter),
 		LeastRate:             s.number("least-rate", l.LeastRate, minLeastRate, 1<<30),
 	}
@@ -79,6 +86,14 @@ func (s section) rate(of string, rate, burst *int64, r storage.Rate) storage.Rat
 		return server.Unlimited
 	}
 	return r
+}
+
+// limit returns the number of a key; 0, the default, if it is not set. The number 0 means no limit.
+func (s section) limit(key string, n *int64) int {
+	if n != nil && *n == 0 {
+		return server.NoLimit
+	}
+	return int(s.number(key, n, 0, maxPrompts))
 }
 
 // Proxy is the section [proxy]: the proxies that forward requests to the server, and whose header with the address of a

@@ -33,6 +33,8 @@ func TestLimits(t *testing.T) {
 		"documents = 128":                       with(func(l *server.Limits) { l.Documents = 128 << 20 }),
 		"connections = 10":                      with(func(l *server.Limits) { l.Connections = 10 }),
 		"connections-per-address = 3":           with(func(l *server.Limits) { l.ConnectionsPerAddress = 3 }),
+		"person-pending = 7\nperson-starts = 8": with(func(l *server.Limits) { l.PersonPending, l.PersonStarts = 7, 8 }),
+		"person-logins = 0":                     with(func(l *server.Limits) { l.PersonLogins = server.NoLimit }),
 		"slow-after = \"1m\"\nleast-rate = 100": with(func(l *server.Limits) { l.SlowAfter, l.LeastRate = time.Minute, 100 }),
 	} {
 		c, found := fileOf(t, "[limits]\n"+text)
@@ -65,6 +67,7 @@ func TestFaultyLimits(t *testing.T) {
 		"slow-after = \"soon\"":     `limits.slow-after: "soon" must be a duration such as 60s`,
 		"slow-after = \"\"":         `limits.slow-after: "" must be a duration such as 60s`,
 		"slow-after = \"10ms\"":     "limits.slow-after: must be at least 1s",
+		"person-starts = 1001":      "limits.person-starts: must be between 0 and 1000",
 		"least-rate = 0":            "limits.least-rate: must be between 1 and 1073741824",
 		"connections-per-host = 10": "limits.connections-per-host: is unknown: check its spelling",
 	} {

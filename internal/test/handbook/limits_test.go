@@ -41,6 +41,8 @@ func TestLimitsAreThose(t *testing.T) {
 	for words, defaults := range map[string]map[string]string{
 		"20 times a second, and 60 times at once":           {"client-rate": "20", "client-burst": "60"},
 		"10 a second and 100 at once":                       {"address-rate": "10", "address-burst": "100"},
+		"5 sign requests of an account that wait":           {"person-pending": "5"},
+		"get 20 in an hour that do not lead":                {"person-starts": "20"},
 		"documents of 1.25 GiB in all":                      {"documents": "1280"},
 		"less than 8 KiB a second, once 30 seconds":         {"least-rate": "8192", "slow-after": "30s"},
 		"Webhook subscriptions of an account | 100 ":        {"max-subscriptions": "100"},
