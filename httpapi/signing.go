@@ -77,7 +77,7 @@ func (a *api) startFields(ctx context.Context, body *jsonbody.Object) signing.St
 	in.Format = formats[kind]
 	method := body.String("signer.signingMethod", jsonbody.Required, jsonbody.OneOf(methodNames...))
 	in.Person.Method = idp.Method(method)
-	in.Person.Kennitala = idp.NormalizeKennitala(body.String("signer.kennitala", jsonbody.Required, jsonbody.Must(validKennitala, "Must be 1 to 10 characters, hyphens aside.")))
+	in.Person.Kennitala = idp.NormalizeKennitala(body.String("signer.kennitala", jsonbody.Required, jsonbody.Must(validKennitala, "Must be 1 to 10 characters, not counting hyphens.")))
 	if in.Person.Method == idp.SIM {
 		in.Person.Phone = body.String("signer.phone", jsonbody.Required, jsonbody.MaxLen(maxPhone))
 	} else { // with the app, the value is ignored (spec 3.2), but not a wrong type (spec 1.1)

@@ -52,7 +52,7 @@ func newInstance(ctx context.Context, pool pdfium.Pool) (*instance, error) {
 	}
 	if i.files == nil || i.module == nil {
 		made.Kill()
-		return nil, errors.New("pdfium: go-pdfium is of another version than the one in go.mod")
+		return nil, errors.New("pdfium: go-pdfium has another version than in go.mod")
 	}
 	return i, nil
 }
