@@ -61,13 +61,13 @@ var (
 	// for was removed (RFC 6750 3.1).
 	ErrInvalidToken = errors.New("account: invalid token")
 	// ErrOtherClient: the token belongs to another client of the account (RFC 7009 2.1).
-	ErrOtherClient = errors.New("account: the token is another client's")
+	ErrOtherClient = errors.New("account: the token was issued to another client")
 	// ErrTwoSecrets: the client has two secrets, which is the maximum.
 	ErrTwoSecrets = errors.New("account: the client has two secrets already")
 	// ErrClosed: the account is being deleted.
 	ErrClosed = errors.New("account: the account is being deleted")
 	// ErrLastSecret: the secret is the client's only one; without it the client could not authenticate.
-	ErrLastSecret = errors.New("account: the client has no other secret")
+	ErrLastSecret = errors.New("account: the last secret of a client cannot be removed")
 )
 
 // DefaultQuota is the document storage of an account in bytes if [Options].Quota does not set another.

@@ -143,7 +143,7 @@ func (s *Service) SetPaymentMethod(ctx context.Context, id string, onFile bool) 
 // [ErrNotFound], [ErrClosed].
 func (s *Service) SetQuota(ctx context.Context, id string, bytes int64) error {
 	if bytes < 0 {
-		return fmt.Errorf("%w: the quota is less than 0 bytes", ErrInvalid)
+		return fmt.Errorf("%w: the quota must be 0 bytes or more", ErrInvalid)
 	}
 	return s.set(ctx, id, func(a *Account) { a.Quota = bytes })
 }
@@ -273,7 +273,7 @@ func validAddresses(list []string) error {
 	for i, text := range list {
 		a, err := mail.ParseAddress(text)
 		if err != nil || a.Address != text || len(text) > maxNameLen {
-			return fmt.Errorf("%w: admin %d is no address for mail, such as admin@example.is", ErrInvalid, i+1)
+			return fmt.Errorf("%w: admin %d must be a mail address, such as admin@example.is", ErrInvalid, i+1)
 		}
 		if slices.ContainsFunc(list[:i], func(other string) bool { return strings.EqualFold(other, text) }) {
 			return fmt.Errorf("%w: admin %d is listed twice", ErrInvalid, i+1)
@@ -285,7 +285,7 @@ func validAddresses(list []string) error {
 // validID accepts the canonical form of a UUID only, since ids are compared as strings.
 func validID(id string) error {
 	if parsed, err := uuid.Parse(id); err != nil || parsed.String() != id {
-		return fmt.Errorf("%w: the account's id is not a UUID in lower case", ErrInvalid)
+		return fmt.Errorf("%w: the account's ID must be a UUID in lower case", ErrInvalid)
 	}
 	return nil
 }
@@ -293,10 +293,10 @@ func validID(id string) error {
 // validCredential applies RFC 6749 A.1 and A.2: ids and secrets consist of printable ASCII characters.
 func validCredential(field, value string) error {
 	if value == "" || len(value) > maxCredentialLen {
-		return fmt.Errorf("%w: the %s is not 1 to %d characters", ErrInvalid, field, maxCredentialLen)
+		return fmt.Errorf("%w: the %s must be 1 to %d characters", ErrInvalid, field, maxCredentialLen)
 	}
 	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return fmt.Errorf("%w: the %s has characters other than printable ASCII", ErrInvalid, field)
+		return fmt.Errorf("%w: the %s must be printable ASCII", ErrInvalid, field)
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func invalid(faults map[string][]string) *problem {
 func methodNotAllowed(w http.ResponseWriter, m methods) error {
 	allowed := slices.Sorted(maps.Keys(m))
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	return &problem{Status: http.StatusMethodNotAllowed, Title: "Method not allowed", Detail: "This path takes " + strings.Join(allowed, ", ") + "."}
+	return &problem{Status: http.StatusMethodNotAllowed, Title: "Method not allowed", Detail: "This path accepts " + strings.Join(allowed, ", ") + "."}
 }
 
 // mapping is an error of another package with its answer.
@@ -91,7 +91,7 @@ var problems = []mapping{
 	{pades.ErrPage, pageNotFound},
 	{stamp.ErrOverlap, overlap},
 	{ades.ErrForbidden, notAllowed},
-	{pades.ErrEncrypted, unreadable("The document is encrypted and does not open without a password or key.")},
+	{pades.ErrEncrypted, unreadable("The document is encrypted and cannot be opened without a password or key.")},
 	{ades.ErrBroken, unreadable("The last signature in the document is broken.")},
 	{ades.ErrUnreadable, unreadablePDF},
 	{stamp.ErrUnreadable, unreadablePDF},

@@ -138,7 +138,7 @@ func plainAddress(address string) bool {
 // that cannot be decoded, a very large number, or white space beyond ASCII.
 func beyondSchemas(path, message string, value any) bool {
 	_, isText := value.(string)
-	return path == "url" && isText && !strings.Contains(message, "characters long") && !strings.Contains(message, "required") || strings.HasPrefix(message, "Must be an image") || message == "Must be a smaller number." ||
+	return path == "url" && isText && !strings.Contains(message, "characters long") && !strings.Contains(message, "required") || strings.HasPrefix(message, "Must be an image") || message == "The number is too large." ||
 		value == "\u00a0\u3000" || value == "@example.is"
 }
 
@@ -356,7 +356,7 @@ var (
 	notList    = invalidValues{"Must be an array.", []any{"x", 5, true, object{}}}
 	notObject  = invalidValues{"Must be an object.", []any{"x", 5, true, []any{}}}
 	control    = invalidValues{"Must not contain control characters.", []any{"a\x00b", "a\nb", "\u001b[0m", "a\u007f", "a\u0085b", "a\u009fb"}}
-	infinite   = invalidValues{"Must be a smaller number.", []any{number("1e400"), number("1" + strings.Repeat("0", 400))}}
+	infinite   = invalidValues{"The number is too large.", []any{number("1e400"), number("1" + strings.Repeat("0", 400))}}
 	unlikeUUID = invalidValues{"Must be a UUID.", []any{"1", "{6e1f5c9e-6c2f-4a0e-9a65-0f6d2a3c8b11}", "urn:uuid:6e1f5c9e-6c2f-4a0e-9a65-0f6d2a3c8b11", "6e1f5c9e6c2f4a0e9a650f6d2a3c8b11", "6e1f5c9e-6c2f-4a0e-9a65-0f6d2a3c8b1g"}}
 	unlikeB64  = invalidValues{notBase64, []any{"", " ", "====", "QUI", "QUI==", "QUJD\n", "QUJD\r\nREVG", "-_-_", "QQ==QUJD", "QUJ D", "QUJð", "data:application/pdf;base64,QUJD"}}
 )

@@ -41,7 +41,7 @@ func signingBodies(c *client) []taking {
 			{"file.name", have(text(256), missing, blankText), long(256)},
 			{"file.contentB64", []invalidValues{notText, unlikeB64, missing}, nil},
 			{"signer", []invalidValues{notObject, missing}, nil},
-			{"signer.kennitala", []invalidValues{notText, control, {"Must be 1 to 10 characters, hyphens aside.", []any{"01013029891", "010130-29891", "-", "-----------", long(11)[0], long(11)[2]}}, missing, blankText},
+			{"signer.kennitala", []invalidValues{notText, control, {"Must be 1 to 10 characters, not counting hyphens.", []any{"01013029891", "010130-29891", "-", "-----------", long(11)[0], long(11)[2]}}, missing, blankText},
 				append(long(10), "010130-2989", "0-1-0-1-3-0-2-9-8-9", "1")},
 			{"signer.signingMethod", have(choice("IdpApp", "IdpSim"), missing, blankText), []any{"IdpApp"}},
 			{"signer.phone", have(text(16), missing, blankText), nil},
@@ -148,7 +148,7 @@ func sandboxBodies(c *client) []taking {
 		return fields{"fullName": "Sandbox Signer", "kennitala": fmt.Sprintf("5%09d", made), "phone": fmt.Sprintf("8%06d", made)}
 	}
 	user := c.user(fresh())
-	kennitala := []invalidValues{notText, control, {"Must be at most 10 characters long.", append(long(11), "010130-2989")}, {"Must be more than hyphens.", []any{"-", "----------"}}}
+	kennitala := []invalidValues{notText, control, {"Must be at most 10 characters long.", append(long(11), "010130-2989")}, {"Must contain more than hyphens.", []any{"-", "----------"}}}
 	delay := field{"delayInSecondsBeforeAction", whole("Must be between 0 and 300.", -1, 301, number("1e30"), number("-1e30"), number("1e400")), []any{0, 300, number("-0"), number("3.0e2"), nil}}
 	action := field{"action", choice("Success", "Cancel"), words("Success", "Cancel")}
 	process := func(call string) func() string {

@@ -88,7 +88,7 @@ func checkGrant(kind string) error {
 	case "":
 		return invalidRequest("grant_type is missing.")
 	}
-	return &oauthError{Code: "unsupported_grant_type", Description: "Only client_credentials is supported."}
+	return &oauthError{Code: "unsupported_grant_type", Description: "grant_type must be client_credentials."}
 }
 
 // revoke is the revocation endpoint (RFC 7009 2.1). It ignores token_type_hint, as it may, because the server issues
@@ -184,7 +184,7 @@ func readJSONParameters(r *http.Request, names []string) (parameters, error) {
 	body, err := jsonbody.Read(bodyReader{r.Body}, jsonbody.Options{})
 	var syntax *jsonbody.SyntaxError
 	if errors.As(err, &syntax) {
-		return nil, invalidRequest("The body is neither form-encoded nor a JSON object, or repeats a member.")
+		return nil, invalidRequest("The body must be form-encoded or a JSON object, and must not repeat a member.")
 	}
 	if err != nil {
 		return nil, bodyError(err)
@@ -224,12 +224,12 @@ func credentials(r *http.Request, form parameters) (id, secret string, err error
 		return id, secret, nil
 	}
 	if id != "" || secret != "" || len(headers) > 1 {
-		return "", "", invalidRequest("The client authenticates in two ways.")
+		return "", "", invalidRequest("The client authenticates in two ways. Use HTTP Basic or the body, not both.")
 	}
 	pair, err := base64.StdEncoding.DecodeString(authorization(r, "Basic"))
 	user, password, ok := strings.Cut(string(pair), ":")
 	if err != nil || !ok {
-		return "", "", &oauthError{Code: "invalid_client", Description: "The Authorization header is not HTTP Basic."}
+		return "", "", &oauthError{Code: "invalid_client", Description: "The Authorization header must be HTTP Basic."}
 	}
 	if id, err = url.QueryUnescape(user); err == nil {
 		secret, err = url.QueryUnescape(password)

@@ -36,14 +36,14 @@ var (
 // Authentication and rate limits.
 var (
 	missingToken        = titledError(http.StatusUnauthorized, "Unauthorized", "The request has no access token.")
-	invalidToken        = titledError(http.StatusUnauthorized, missingToken.Title, "The access token is not valid, or not valid any more.")
+	invalidToken        = titledError(http.StatusUnauthorized, missingToken.Title, "The access token is invalid or has expired.")
 	severalTokens       = badRequest("Malformed authorization", "The request has more than one access token.")
 	invalidNotification = titledError(http.StatusUnauthorized, missingToken.Title, "The request is not a notification of the identity provider.")
-	tooManyRequests     = titledError(http.StatusTooManyRequests, "Too many requests", "The rate limit is exceeded. Try again when the time in the header Retry-After is over.")
+	tooManyRequests     = titledError(http.StatusTooManyRequests, "Too many requests", "The rate limit is exceeded. Try again after the number of seconds in the header Retry-After.")
 )
 
 // tooManyPrompts is the answer to a start that a limit of the person or of the identity provider refuses (spec 1.9).
-var tooManyPrompts = titledError(http.StatusTooManyRequests, "Too many sign requests", "The signer was asked too often, or the identity provider takes no more requests. Try again when the time in the header Retry-After is over.")
+var tooManyPrompts = titledError(http.StatusTooManyRequests, "Too many sign requests", "The signer was asked too often, or the identity provider takes no more requests. Try again after the number of seconds in the header Retry-After.")
 
 func missingScope(scope string) problem {
 	return titledError(http.StatusForbidden, "Forbidden", "The access token does not grant the scope "+scope+".")
@@ -79,7 +79,7 @@ var (
 	quotaExceeded       = badRequest("Storage quota exceeded", "The document would exceed the account's storage quota.")
 	isViewer            = badRequest("Participant is a viewer", "Viewers read the document. They neither sign nor decline.")
 	hasAnswered         = badRequest("Participant has already answered", "The participant has signed or declined.")
-	otherPerson         = badRequest("Kennitala does not match", "The process was created with another kennitala for the participant.")
+	otherPerson         = badRequest("Kennitala does not match", "The participant has another kennitala in the signing process than the sandbox user.")
 	cannotSign          = badRequest("Sandbox user cannot sign now", "The sandbox user has action Cancel or a delay.")
 	notWaiting          = badRequest("Signing process is not waiting", "The signing process is completed, declined or expired.")
 	signatureInProgress = titledError(http.StatusLocked, "Signature in progress", "A signature on the document is in progress.")
@@ -96,9 +96,9 @@ func busySignalHeld(userID *string) problem {
 
 // Webhook subscriptions.
 var (
-	tooManySubscriptions = badRequest("Too many webhook subscriptions", "The account has the largest permitted number of webhook subscriptions.")
-	subscriptionChanged  = titledError(http.StatusConflict, "Subscription was changed", "The URL was changed, or the subscription was switched off, during its activation. It is inactive.")
-	notActivatedByUpdate = titledError(http.StatusUnprocessableEntity, "Activation has a call of its own", "isActive cannot be set to true. A POST to the subscription's path followed by /activate checks the endpoint and activates the subscription.")
+	tooManySubscriptions = badRequest("Too many webhook subscriptions", "The account has as many webhook subscriptions as the server permits.")
+	subscriptionChanged  = titledError(http.StatusConflict, "Subscription was changed", "The subscription is inactive: its URL was changed, or it was switched off, during the activation.")
+	notActivatedByUpdate = titledError(http.StatusUnprocessableEntity, "Activation has a call of its own", "isActive cannot be set to true in an update. To activate the subscription, send a POST to its path followed by /activate.")
 	tooManyCalls         = titledError(http.StatusTooManyRequests, "Too many activations and tests", "Other activations and tests of the account took so long that this one could not run in time.")
 )
 
@@ -127,7 +127,7 @@ var (
 
 // budgetExhausted is the answer to a request that got no share of a byte budget in time. It is not the server's fault.
 var budgetExhausted = problem{
-	Status: http.StatusServiceUnavailable, Title: unavailable.Title, Detail: "The server processes as many requests as it can at once.",
+	Status: http.StatusServiceUnavailable, Title: unavailable.Title, Detail: "The server is processing as many requests as it can at once.",
 	expected: true,
 }
 
@@ -138,24 +138,24 @@ func wrongType(kind string) problem {
 
 // explanations are the texts of the pages at the type of a problem, by title.
 var explanations = []struct{ title, text string }{
-	{validationTitle, "Fields of the request are missing or invalid. The member errors names each of them with messages."},
-	{"Unauthorized", "The request has no access token, or one that is not valid any more. Get one at /api/v1/auth/token and send it in the header Authorization: Bearer."},
+	{validationTitle, "Fields of the request are missing or invalid. The member errors has messages for each of them."},
+	{"Unauthorized", "The request has no access token, or one that is invalid or has expired. Get a new one at /api/v1/auth/token and send it in the header Authorization: Bearer."},
 	{"Malformed authorization", "The request has more than one access token: two Authorization headers, or one in the URL and one in the header. Send the token once, in the header Authorization: Bearer."},
 	{"Forbidden", "The access token does not grant the scope that this endpoint needs. The header WWW-Authenticate names it."},
 	{"Not found", "Something that the request names does not exist, or belongs to another account. A signing request is deleted once its result was delivered."},
 	{"Method not allowed", "The path exists, but accepts other methods. The header Allow names them."},
 	{tooManyRequests.Title, "The client, or an address without valid credentials, sent more requests than the rate limit allows. The header Retry-After has the number of seconds to wait; RateLimit-Policy and RateLimit have the limit and what remains of it. Polls do not count: they are answered with AuthorizationPending or SlowDown."},
 	{tooManyPrompts.Title, "So that phones do not ring all the time, a server limits how many sign requests a person has not answered, and how many that did not lead to a signature the person gets in an hour, from one account and from all of them. The identity provider may have limits of its own. The person was not asked. The header Retry-After has the number of seconds after which the account may ask the person again."},
-	{"Request too large", "The body is longer than the server accepts. The limit is 30 MiB, unless the operator chose another one; the rest of the body beside the document may have 4 MiB, or 1 MiB for a signing process. A body without a document may have 1 MiB."},
+	{"Request too large", "The body is longer than the server accepts. The limit is 30 MiB, unless the operator chose another one; without its document, the body may have 4 MiB, or 1 MiB for a signing process. A body that has no document may have 1 MiB."},
 	{"Unsupported media type", "The body has a media type that the endpoint does not accept. The member detail names those that it accepts: for most endpoints, application/json in UTF-8."},
 	{"No free signature slot", "The page has no free place that is large enough for the stamp, or it could not be drawn to find one. Choose another page, another size of the image, or a position with originX and originY."},
 	{"Signature page does not exist", "The member signatureImage.page, or signaturePage of a signing process, is not the number of a page of the document. Page numbers begin with 1."},
 	{"Too many participants for the page", "Each signer of a signing process gets a stamp on the page. The page has no free places for all of them, or could not be drawn to find some. Choose another page, or fewer signers; viewers get no stamp."},
 	{"Payment method required", "The account has no payment method, and the free signatures that it has left are fewer than the signers of the process. Free signatures are reserved for the signers of waiting processes. Ask the operator to put a payment method on file."},
-	{"Storage quota exceeded", "The documents of the account's signing processes reach its storage quota, or would exceed it with this one. Delete processes that are not needed any more, or ask the operator for more storage."},
+	{"Storage quota exceeded", "With this document, the documents of the account's signing processes would exceed its storage quota. Delete processes that you no longer need, or ask the operator for a larger quota."},
 	{"Stamp overlaps another signature", "With Manual positioning, a stamp must not overlap a visible signature on the page. Choose another place, or use Auto, which finds a free one."},
-	{"Document could not be read", "The file is not a readable PDF, needs a password, or has a broken signature. The document of a signing process must not be encrypted at all. The member detail states the cause."},
-	{"Document does not allow signatures", "An earlier signature of the document, or the permissions of its encryption, do not allow another signature. Only its author can change that."},
+	{"Document could not be read", "The file is not a readable PDF, requires a password, or has a broken signature. The document of a signing process must not be encrypted at all. The member detail states the cause."},
+	{"Document does not allow signatures", "An earlier signature of the document, or the permissions of its encryption, do not allow another signature. Only the author of the document can change that."},
 	{"Document is not accepted", "The document has something that makes it look different to different readers, such as a script, an attached file or a hidden layer, and the account refuses documents with it. The member detail names the kinds. Remove it from the document, for example by printing it to a new PDF, or ask the operator for another policy."},
 	{"Busy signal is held", "Another signing request is running on the same file. The member busySignal has the userId of the request that holds the signal. Try again when that request has ended. The signal is free after 5 minutes at the latest."},
 	{"Participant is a viewer", "Only signers of a signing process sign or decline. Viewers receive the document to read."},
@@ -163,17 +163,17 @@ var explanations = []struct{ title, text string }{
 	{"Kennitala does not match", "The signing process was created with a kennitala for the participant, and the sandbox user has another. Only the person with that kennitala can sign."},
 	{"Sandbox user cannot sign now", "The sandbox user has action Cancel, or a delay. Use one with action Success and no delay."},
 	{"Signing process is not waiting", "A signing process accepts answers while its status is Waiting. This one is completed, declined or expired."},
-	{"Signature in progress", "The signatures on a document are made one after another, and one is in progress. Try again when the time in the header Retry-After is over."},
+	{"Signature in progress", "The signatures on a document are made one after another, and one is in progress. Try again after the number of seconds in the header Retry-After."},
 	{"Sandbox user already exists", "Each sandbox user of an account needs a kennitala and a phone number of its own."},
 	{"Request is still running", "A request with the same Idempotency-Key has not been answered yet. Try again a little later."},
 	{"Idempotency key was used", "The Idempotency-Key was used with another request body within the last 24 hours. Use a new one for a new request."},
-	{"Too many webhook subscriptions", "The account has as many webhook subscriptions as the server permits. Delete one that is not needed any more."},
+	{"Too many webhook subscriptions", "The account has as many webhook subscriptions as the server permits. Delete one that you no longer need."},
 	{"Subscription was changed", "The URL of the webhook subscription was changed, or the subscription was switched off, during its activation. It is inactive. Activate it again."},
-	{"Activation has a call of its own", "Only a POST to its path followed by /activate makes a webhook subscription active; it checks the endpoint first. A PUT can switch the subscription off."},
-	{"Too many activations and tests", "Only a few activations and tests of an account's webhook subscriptions run at once, and others wait. This one waited too long. Its subscription was not changed. Try again when the time in the header Retry-After is over."},
-	{"Activation failed", "The endpoint of the webhook subscription did not pass a check. The member failedCheck names it: SignedPing: the endpoint must answer a correctly signed ping with 2xx. UnverifiablePing: it must answer a ping whose signature does not verify with 401. Unreachable: it must answer within 15 seconds. The member detail describes the answer."},
-	{"Webhook test failed", "The endpoint of the webhook subscription did not answer a correctly signed ping with 2xx within 15 seconds. The member detail describes the answer."},
-	{"Service unavailable", "The server cannot work at the moment. Try again when the time in the header Retry-After is over. The request may have been carried out or not. A start, or the creation of a signing process, can be repeated safely if it has an Idempotency-Key."},
+	{"Activation has a call of its own", "An update cannot activate a webhook subscription. Send a POST to its path followed by /activate, which checks the endpoint first. An update can switch the subscription off."},
+	{"Too many activations and tests", "Only a few activations and tests of an account's webhook subscriptions run at once, and others wait. This one waited too long. Its subscription was not changed. Try again after the number of seconds in the header Retry-After."},
+	{"Activation failed", "The endpoint of the webhook subscription did not pass a check. The member failedCheck names it: SignedPing: the endpoint must answer 2xx to a correctly signed ping. UnverifiablePing: it must answer 401 to a ping whose signature does not verify. Unreachable: it must answer within 15 seconds. The member detail describes the answer."},
+	{"Webhook test failed", "The endpoint of the webhook subscription did not answer 2xx to a correctly signed ping within 15 seconds. The member detail describes the answer."},
+	{"Service unavailable", "The server cannot process the request at the moment. Try again after the number of seconds in the header Retry-After. The request may have been carried out. A start, or the creation of a signing process, can be repeated safely if it has an Idempotency-Key."},
 	{"No room left", "The server has no storage space left for the request, and stored nothing of it. Try again later; the operator must free or add space."},
 	{"Internal error", "An error occurred in the server. The request was not at fault. Try again a little later."},
 }

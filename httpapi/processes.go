@@ -220,7 +220,7 @@ func readProcessQuery(query string) (q portal.Query, faults map[string][]string)
 	value := func(name string) string {
 		switch {
 		case len(values[name]) > 1:
-			faults[name] = []string{"Must be given once."}
+			faults[name] = []string{"Must be given only once."}
 		case values.Has(name) && values.Get(name) == "":
 			faults[name] = []string{"Must not be empty."}
 		}

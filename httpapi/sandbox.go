@@ -87,7 +87,7 @@ func readProfile(w http.ResponseWriter, r *http.Request, required ...jsonbody.Ru
 	notHyphens := func(s string) bool { return idp.NormalizeKennitala(s) != "" }
 	p := sandbox.Profile{
 		FullName:  field("fullName", jsonbody.MaxLen(maxFullName)),
-		Kennitala: field("kennitala", jsonbody.MaxLen(maxKennitala), jsonbody.Must(notHyphens, "Must be more than hyphens.")),
+		Kennitala: field("kennitala", jsonbody.MaxLen(maxKennitala), jsonbody.Must(notHyphens, "Must contain more than hyphens.")),
 		Phone:     field("phone", jsonbody.MaxLen(maxPhone)),
 		Action:    (*sandbox.Action)(body.OptionalString("action", jsonbody.OneOf(actionNames...))),
 	}

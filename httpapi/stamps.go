@@ -64,7 +64,7 @@ func (a *api) readImage(ctx context.Context, settings *jsonbody.Object, in *sign
 	}
 	release, err := a.imageSlots.acquire(ctx)
 	if err != nil { // the client is gone and gets no answer
-		settings.Fault("imageB64", "Was not read.")
+		settings.Fault("imageB64", "The image was not read.")
 		return
 	}
 	defer release()
@@ -84,7 +84,7 @@ func outsidePage(in *signing.StampRequest) *problem {
 	}
 	faults := map[string][]string{}
 	for _, member := range members {
-		faults["signatureImage."+member] = []string{"The stamp exceeds the page, or the coordinates that a PDF can express."}
+		faults["signatureImage."+member] = []string{"The stamp must lie within the page, with coordinates that a PDF can express."}
 	}
 	return invalid(faults)
 }

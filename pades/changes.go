@@ -61,7 +61,7 @@ func (d *documentValidation) noteExtended(last *ades.SignatureReport) error {
 	}
 	if err != nil || !last.Extended {
 		last.Extended = false
-		last.Warnings = append(last.Warnings, "What follows the signature is validation data, but not written strictly as an incremental update: other readers may find something else in it.")
+		last.Warnings = append(last.Warnings, "The validation data after the signature is not written strictly as an incremental update: other readers may find something else in it.")
 	}
 	return readError(pdf.IgnoreMalformed(err))
 }

@@ -147,7 +147,7 @@ func (c coverage) signedRevisionEnds(f form.Fields) (all []int64) {
 	return slices.Compact(all)
 }
 
-var errDuplicateKeys = errors.New("a key of the signature dictionary stands twice")
+var errDuplicateKeys = errors.New("a key of the signature dictionary occurs twice")
 
 // hasDuplicateKeys reports whether the signature dictionary, or the field that contains it, has two
 // values for one key. Readers differ in which value counts (ISO 32000-2 7.3.7), so that another

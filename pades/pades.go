@@ -286,7 +286,7 @@ func (o Options) check() error {
 	case o.Appearance != nil && o.Field == "":
 		return errors.New("pades: Appearance requires Field")
 	case o.Certify < 0 || o.Certify > Annotations:
-		return fmt.Errorf("pades: certifying with the unknown permission %d", o.Certify)
+		return fmt.Errorf("pades: unknown permission %d of a certification", o.Certify)
 	}
 	if o.Visible != nil {
 		if err := o.Visible.Rect.check(); err != nil {

@@ -99,7 +99,7 @@ func (p *Pending) Complete(ctx context.Context, value []byte, t ades.Timestamper
 		return Revision{}, err
 	}
 	if len(der) > p.reserved {
-		return Revision{}, fmt.Errorf("pades: the signature has %d bytes, and %d are reserved for it", len(der), p.reserved)
+		return Revision{}, fmt.Errorf("pades: the signature has %d bytes, but only %d are reserved for it", len(der), p.reserved)
 	}
 	return p.revision(der)
 }

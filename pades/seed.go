@@ -44,7 +44,7 @@ func checkSeed(file *pdf.File, field emptyField, l form.Lock, signer ades.Signer
 		return fmt.Errorf("reading the seed value of field %q: %w", field.name, err)
 	}
 	if problem != "" {
-		return fmt.Errorf("%w: the seed value of field %q requires another signature: %s", ades.ErrForbidden, field.name, problem)
+		return fmt.Errorf("%w: the seed value of field %q does not allow this signature: %s", ades.ErrForbidden, field.name, problem)
 	}
 	return nil
 }

@@ -326,7 +326,7 @@ func (v *signatureValidation) checkBinding() {
 	} else if err != nil {
 		v.reject(err)
 	} else if err := v.signed.CheckIssuerSerial(); err != nil {
-		v.report.Warnings = append(v.report.Warnings, fmt.Sprintf("The digest of the certificate is right, but the issuer and serial number beside it are not: %v.", err))
+		v.report.Warnings = append(v.report.Warnings, fmt.Sprintf("The digest of the certificate is right, but its issuer and serial number are not: %v.", err))
 	}
 }
 

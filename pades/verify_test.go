@@ -245,7 +245,7 @@ func TestIssuerSerialOfAnother(t *testing.T) {
 	for name, serial := range map[string]*big.Int{"same": same, "other": new(big.Int).Xor(same, big.NewInt(1))} {
 		signed := signCMS(t, crypto.SHA256, pades.Options{}, func(sum []byte) []byte { return cmsNaming(t, p, serial, sum) })
 		s := verify(t, signed, ca)[0]
-		warned := len(s.Warnings) == 1 && strings.Contains(s.Warnings[0], "the issuer and serial number beside it are not")
+		warned := len(s.Warnings) == 1 && strings.Contains(s.Warnings[0], "its issuer and serial number are not")
 		if !s.Intact || s.SubIndication != ades.TryLater || warned != (name == "other") || len(s.Warnings) > 1 {
 			t.Errorf("%s: %s %s %q %q", name, s.Indication, s.SubIndication, s.Problems, s.Warnings)
 		}

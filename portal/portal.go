@@ -76,7 +76,7 @@ var (
 	// ErrTooMany: the stamps of the signers do not fit on the page.
 	ErrTooMany = errors.New("portal: too many participants for the page")
 	// ErrNotDrawn: the page cannot be rendered, so free space for the stamps cannot be found.
-	ErrNotDrawn = errors.New("portal: page cannot be drawn to look for places for the stamps")
+	ErrNotDrawn = errors.New("portal: page cannot be drawn to find places for the stamps")
 	// ErrKeyReused: the idempotency key was used with another body.
 	ErrKeyReused = errors.New("portal: idempotency key used with another request")
 	// ErrKeyInUse: another call is creating a process with the idempotency key.

@@ -118,7 +118,7 @@ func TestProviderSaysSlowDown(t *testing.T) {
 	id := s.mustStart()
 	for _, want := range []idp.Failure{
 		{Code: idp.SlowDown, OAuth: "slow_down", Description: "too fast"},
-		{Code: idp.SlowDown, OAuth: "slow_down", Description: "The identity provider wants to be asked less often."},
+		{Code: idp.SlowDown, OAuth: "slow_down", Description: "The identity provider requires longer intervals between requests."},
 		{Code: idp.AuthorizationPending, OAuth: "authorization_pending", Description: "not yet"},
 		{Code: idp.AuthorizationPending, OAuth: "authorization_pending", Description: "The signer has not answered yet."},
 	} {

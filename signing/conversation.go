@@ -48,7 +48,7 @@ func (sess *session) follow(ctx context.Context, state idp.State, event idp.Even
 			return err
 		}
 	}
-	return errors.New("signing: the identity provider does not come to a final answer")
+	return errors.New("signing: the identity provider gives no final answer")
 }
 
 // conclude stores an answer that asks for no further call. A failure at the start refuses the start.
@@ -213,7 +213,7 @@ func (sess *session) apply(ctx context.Context, r *Request, event idp.Event) err
 		return sess.waits(ctx, r, e)
 	case idp.Signed:
 		if len(e.Values) != 1 {
-			return sess.failed(ctx, r, idp.Failure{Code: idp.InternalError, Description: "The identity provider returned no single signature."})
+			return sess.failed(ctx, r, idp.Failure{Code: idp.InternalError, Description: "The identity provider did not return exactly one signature."})
 		}
 		now := sess.now(ctx)
 		r.Phase, r.Value, r.SignedAt, r.NextTry = Signed, e.Values[0], now, now

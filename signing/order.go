@@ -13,7 +13,7 @@ import (
 
 // ErrUnwanted is returned by [Owner.Signed] to refuse a signature that comes too late. The request ends
 // without it.
-var ErrUnwanted = errors.New("signing: the owner of the document does not take the signature")
+var ErrUnwanted = errors.New("signing: the owner of the document refuses the signature")
 
 // Order makes a request sign a document of an [Owner], which several people sign one after another. The request
 // is not polled: a job drives it to its end.
@@ -96,7 +96,7 @@ func (s *Service) order(ctx context.Context, r *Request, o *Order) (found conten
 }
 
 // unwanted is the failure of a signature that the owner refuses, or whose document has changed.
-var unwanted = &idp.Failure{Code: idp.InternalError, Description: "The document does not take the signature any more."}
+var unwanted = &idp.Failure{Code: idp.InternalError, Description: "The document no longer allows the signature."}
 
 // notifyOwner tells the owner of the document about the signature, and then the ledger. It ends the request of
 // an order, which has no client that polls for the result.

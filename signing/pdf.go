@@ -58,7 +58,7 @@ func (pdfFormat) openDraft(_ context.Context, _ *session, blob storage.Blob, enc
 func (pdfFormat) failure(err error) *idp.Failure {
 	switch {
 	case errors.Is(err, pades.ErrEncrypted):
-		return cannotSign("The document is encrypted and does not open without a password or key.")
+		return cannotSign("The document is encrypted and cannot be opened without a password or key.")
 	case errors.Is(err, ades.ErrForbidden):
 		return cannotSign("The document does not allow signatures.")
 	case errors.Is(err, ades.ErrBroken):

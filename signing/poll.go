@@ -92,8 +92,8 @@ func (sess *session) wait(early bool, answer func(Answer) error) error {
 
 var (
 	pending       = idp.Failure{Code: idp.AuthorizationPending, OAuth: "authorization_pending", Description: "The signer has not answered yet."}
-	slowDown      = idp.Failure{Code: idp.SlowDown, OAuth: "slow_down", Description: "Polls come faster than the interval allows."}
-	askedTooOften = idp.Failure{Code: idp.SlowDown, OAuth: "slow_down", Description: "The identity provider wants to be asked less often."}
+	slowDown      = idp.Failure{Code: idp.SlowDown, OAuth: "slow_down", Description: "The client polls more often than the interval allows."}
+	askedTooOften = idp.Failure{Code: idp.SlowDown, OAuth: "slow_down", Description: "The identity provider requires longer intervals between requests."}
 	expired       = idp.Failure{Code: idp.ExpiredToken, OAuth: "expired_token", Description: "The signing request has expired."}
 )
 

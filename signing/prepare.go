@@ -95,7 +95,7 @@ func (sess *session) checkCertificate(ctx context.Context, cert *x509.Certificat
 		return nil, finalError{failure: &idp.Failure{Code: idp.CertificateNotFound, Description: "The identity provider gave no certificate."}}
 	}
 	if !sess.traits().ByPhone && idp.Kennitala(cert) != sess.r.Person.Kennitala {
-		return nil, invalidCertificate("The certificate is another person's.")
+		return nil, invalidCertificate("The certificate belongs to another person.")
 	}
 	if ades.CheckPurpose(cert) != nil || !ades.AllowsNonRepudiation(cert) && !sess.options.AllowDigitalSignature {
 		return nil, invalidCertificate("The certificate is not for signing documents.")

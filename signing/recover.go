@@ -22,7 +22,7 @@ import (
 
 var (
 	// ErrUnknown: there is no such request, or it is not remembered any more.
-	ErrUnknown = errors.New("signing: request does not exist, or is not remembered any more")
+	ErrUnknown = errors.New("signing: request does not exist, or is no longer stored")
 	// ErrNotRecoverable: the request has no signature that waits for an operator.
 	ErrNotRecoverable = errors.New("signing: request has no signature to recover")
 )
@@ -89,7 +89,7 @@ func reasonOf(cause error) string {
 			return r.text
 		}
 	}
-	return "the server did not come to it in time"
+	return "the server did not get to it in time"
 }
 
 // otherReasons describe errors that no source on the network is named for. The first that fits is taken.
@@ -233,7 +233,7 @@ func (s *Service) recordRecovery(ctx context.Context, request string, d draft) e
 		return s.record(ctx, &r, recoveredEntryKind, recoveredEntry{r.Level.String(), contentOf(sum.Sum(nil), size)})
 	})
 	if isUnavailable(err) {
-		return fmt.Errorf("signing: the document is not written, but perhaps recorded in the evidence log, as it will be when this is repeated: %w", err)
+		return fmt.Errorf("signing: the document was not written, but the evidence log may have an entry about it; when this is repeated, it gets another: %w", err)
 	}
 	return err
 }

@@ -75,9 +75,9 @@ var (
 	ErrFormat = errors.New("signing: documents of the format are not signed with the signing method")
 	// ErrLevel: the signing method makes signatures of level B alone, since the identity provider makes the
 	// CMS itself (idp.Traits.CMS).
-	ErrLevel = errors.New("signing: level is not to be had with the signing method")
+	ErrLevel = errors.New("signing: level is not available with the signing method")
 	// ErrConflict is returned by a store for a change of an outdated record.
-	ErrConflict = errors.New("signing: request was changed meanwhile")
+	ErrConflict = errors.New("signing: request was changed by another call")
 )
 
 // Store keeps requests and certificates. Methods that write join a transaction and answer

@@ -71,9 +71,9 @@ var xmlFailures = []struct {
 }{
 	{ades.ErrBroken, "A signature in the document is broken."},
 	{xades.ErrLimit, "The document is too large, nested too deep, or has too many elements, names, attributes or signatures."},
-	{ades.ErrForbidden, "The document does not take a signature packed like that, for example because one that it has would break. Another signaturePacking may work."},
+	{ades.ErrForbidden, "The document does not allow a signature with this signaturePacking, for example because an existing signature would break. Another signaturePacking may work."},
 	{xades.ErrDoctype, "The document has a document type declaration (DOCTYPE). Such XML cannot be signed."},
-	{xades.ErrEncoding, "The document is in an encoding that is not read, or not in the one that it says."},
+	{xades.ErrEncoding, "The encoding of the document is not supported, or is not the one that the document declares."},
 	{xades.ErrNamespace, "The document has a namespace whose name is a relative reference. Such XML cannot be signed."},
 	{ades.ErrUnreadable, "The document is not well-formed XML with namespaces, or has names that other software does not read."},
 }

@@ -74,17 +74,17 @@ func (i *decoded) draw(s Size, d Drawing) ([]byte, error) {
 func (d Drawing) check(s Size) error {
 	for _, side := range []float64{s.Width, s.Height} {
 		if !(side >= minDrawnSide && side <= maxDrawnSide) {
-			return fmt.Errorf("stamp: an image is drawn in %g to %d points, not in %g by %g", minDrawnSide, maxDrawnSide, s.Width, s.Height)
+			return fmt.Errorf("stamp: width and height of an image must be %g to %d points, not %g by %g", minDrawnSide, maxDrawnSide, s.Width, s.Height)
 		}
 	}
 	if d.Zoom < 0 || d.Zoom > 1000 {
-		return fmt.Errorf("stamp: zoom is 1 to 1000 per cent, not %d", d.Zoom)
+		return fmt.Errorf("stamp: zoom must be 1 to 1000 per cent, not %d", d.Zoom)
 	}
 	switch d.Scaling {
 	case "", Stretch, ZoomAndCenter, Center:
 		return nil
 	}
-	return fmt.Errorf("stamp: scaling is %s, %s or %s, not %q", Stretch, ZoomAndCenter, Center, d.Scaling)
+	return fmt.Errorf("stamp: scaling must be %s, %s or %s, not %q", Stretch, ZoomAndCenter, Center, d.Scaling)
 }
 
 func (d Drawing) zoom() float64 {

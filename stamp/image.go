@@ -79,7 +79,7 @@ func readFormat(encoded []byte, t ImageType) (*decoded, error) {
 	}
 	switch {
 	case t != PNG && t != JPEG:
-		return nil, fmt.Errorf("type %q is neither %s nor %s", t, PNG, JPEG)
+		return nil, fmt.Errorf("type %q must be %s or %s", t, PNG, JPEG)
 	case t == PNG && bytes.HasPrefix(encoded, []byte(pngSignature)):
 		return readPNG(encoded)
 	case t == JPEG && bytes.HasPrefix(encoded, []byte(startOfImage)):

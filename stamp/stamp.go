@@ -62,7 +62,7 @@ var (
 	ErrNoRoom = errors.New("stamp: no free place on the page")
 	// ErrNotDrawn: the page cannot be drawn, or not in time, so it is not known whether it has a
 	// free place.
-	ErrNotDrawn = errors.New("stamp: page cannot be drawn to look for a free place")
+	ErrNotDrawn = errors.New("stamp: page cannot be drawn to find a free place")
 	// ErrNotReady: the renderer is not ready, or all of it is in use. A later call may succeed.
 	ErrNotReady = errors.New("stamp: renderer is not ready yet")
 	// ErrImage: the image cannot be decoded, is not of the given type, or is too large.

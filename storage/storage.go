@@ -32,13 +32,13 @@ var (
 	// ErrNoTx is returned by a method that needs a transaction if its context carries none.
 	ErrNoTx = errors.New("storage: not in a transaction")
 	// ErrMoved is returned if the base of a revision is not the document's length.
-	ErrMoved = errors.New("storage: document has moved on")
+	ErrMoved = errors.New("storage: document was changed by another writer")
 	// ErrTooLarge is returned if a document is longer than the limit.
 	ErrTooLarge = errors.New("storage: document too large")
 	// ErrLeaseLost is returned if the lease expired and the job was claimed again, or the job was deleted.
 	ErrLeaseLost = errors.New("storage: lease lost")
 	// ErrInWork is returned if a server has the job's lease.
-	ErrInWork = errors.New("storage: the job is in work")
+	ErrInWork = errors.New("storage: the job is being worked on")
 	// ErrUnavailable is returned if the store is temporarily unavailable. The caller may try again later. It may be
 	// unknown whether a transaction that fails with ErrUnavailable was committed.
 	ErrUnavailable = errors.New("storage: not available")

@@ -189,26 +189,26 @@ func unprefixedKey(text string) (Key, string) {
 	if isHex(text) {
 		secret, err := hex.DecodeString(text)
 		if err != nil || len(secret) != SecretSize {
-			return Key{}, fmt.Sprintf("A secret has %d hexadecimal characters, and this one has %d.", hexLen, len(text))
+			return Key{}, fmt.Sprintf("A secret must have %d hexadecimal characters; this one has %d.", hexLen, len(text))
 		}
 		return Secret(secret), ""
 	}
 	if _, ok := decodeBase64(text); ok {
-		return Key{}, "The scheme of Base64 without a prefix is unknown: put whsec_ before a secret, or whpk_ before a public key."
+		return Key{}, "Base64 without a prefix is ambiguous: put whsec_ before a secret, or whpk_ before a public key."
 	}
-	return Key{}, fmt.Sprintf("It is neither %d hexadecimal characters, nor whsec_ and Base64, an ssh-ed25519 line, or whpk_ and Base64.", hexLen)
+	return Key{}, fmt.Sprintf("It must be %d hexadecimal characters, whsec_ and Base64, an ssh-ed25519 line, or whpk_ and Base64.", hexLen)
 }
 
 func secretKey(text string) (Key, string) {
 	if isHex(text) && len(text) == hexLen {
-		return Key{}, fmt.Sprintf("whsec_ is for Base64, and these are the %d hexadecimal characters of a secret: remove whsec_.", hexLen)
+		return Key{}, fmt.Sprintf("whsec_ is for Base64, but this secret has %d hexadecimal characters: remove whsec_.", hexLen)
 	}
 	secret, ok := decodeBase64(text)
 	if !ok {
-		return Key{}, "What follows whsec_ is not Base64 with its padding."
+		return Key{}, "The text after whsec_ must be Base64 with padding."
 	}
 	if len(secret) < minSecret || len(secret) > maxSecret {
-		return Key{}, fmt.Sprintf("A secret has %d to %d bytes, and this one has %d.", minSecret, maxSecret, len(secret))
+		return Key{}, fmt.Sprintf("A secret must have %d to %d bytes; this one has %d.", minSecret, maxSecret, len(secret))
 	}
 	return Secret(secret), ""
 }
@@ -216,10 +216,10 @@ func secretKey(text string) (Key, string) {
 func publicKey(text string) (Key, string) {
 	public, ok := decodeBase64(text)
 	if !ok {
-		return Key{}, "What follows whpk_ is not Base64 with its padding."
+		return Key{}, "The text after whpk_ must be Base64 with padding."
 	}
 	if len(public) != ed25519.PublicKeySize {
-		return Key{}, fmt.Sprintf("A public key has %d bytes, and this one has %d.", ed25519.PublicKeySize, len(public))
+		return Key{}, fmt.Sprintf("A public key must have %d bytes; this one has %d.", ed25519.PublicKeySize, len(public))
 	}
 	return checkedPublicKey(public)
 }
@@ -228,7 +228,7 @@ func openSSHKey(text string) (Key, string) {
 	wire, ok := decodeBase64(text)
 	parsed, err := ssh.ParsePublicKey(wire)
 	if !ok || err != nil || parsed.Type() != ssh.KeyAlgoED25519 {
-		return Key{}, "What follows ssh-ed25519 is not the Base64 of an Ed25519 key (RFC 8709)."
+		return Key{}, "The text after ssh-ed25519 must be the Base64 of an Ed25519 key (RFC 8709)."
 	}
 	return checkedPublicKey(parsed.(ssh.CryptoPublicKey).CryptoPublicKey().(ed25519.PublicKey))
 }

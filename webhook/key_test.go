@@ -30,11 +30,11 @@ func standard(prefix string, key []byte) string {
 func TestParseKeyErrors(t *testing.T) {
 	t.Parallel()
 	const (
-		noForm    = "It is neither 64 hexadecimal characters, nor whsec_ and Base64, an ssh-ed25519 line, or whpk_ and Base64."
-		which     = "The scheme of Base64 without a prefix is unknown: put whsec_ before a secret, or whpk_ before a public key."
-		notSecret = "What follows whsec_ is not Base64 with its padding."
-		notPublic = "What follows whpk_ is not Base64 with its padding."
-		notSSH    = "What follows ssh-ed25519 is not the Base64 of an Ed25519 key (RFC 8709)."
+		noForm    = "It must be 64 hexadecimal characters, whsec_ and Base64, an ssh-ed25519 line, or whpk_ and Base64."
+		which     = "Base64 without a prefix is ambiguous: put whsec_ before a secret, or whpk_ before a public key."
+		notSecret = "The text after whsec_ must be Base64 with padding."
+		notPublic = "The text after whpk_ must be Base64 with padding."
+		notSSH    = "The text after ssh-ed25519 must be the Base64 of an Ed25519 key (RFC 8709)."
 		otherSSH  = "It is an SSH key of another type than ssh-ed25519, or has options before it."
 	)
 	blob := strings.Fields(openSSHPublic)[1]
@@ -44,22 +44,22 @@ func TestParseKeyErrors(t *testing.T) {
 		"white space":                 {" \r\n\t", "It is empty."},
 		"a word":                      {"secret", noForm},
 		"hex with a prefix":           {"0x" + hexSecret, noForm},
-		"hex, one short":              {hexSecret[1:], "A secret has 64 hexadecimal characters, and this one has 63."},
-		"hex, two short":              {hexSecret[2:], "A secret has 64 hexadecimal characters, and this one has 62."},
-		"hex, too long":               {hexSecret + hexSecret, "A secret has 64 hexadecimal characters, and this one has 128."},
+		"hex, one short":              {hexSecret[1:], "A secret must have 64 hexadecimal characters; this one has 63."},
+		"hex, two short":              {hexSecret[2:], "A secret must have 64 hexadecimal characters; this one has 62."},
+		"hex, too long":               {hexSecret + hexSecret, "A secret must have 64 hexadecimal characters; this one has 128."},
 		"bare Base64 of a secret":     {strings.TrimPrefix(hexAsStandard, "whsec_"), which},
 		"bare Base64 of a public key": {strings.TrimPrefix(standardPublic, "whpk_"), which},
 		"bare blob of OpenSSH":        {blob, which},
-		"whsec_ and hex":              {"whsec_" + hexSecret, "whsec_ is for Base64, and these are the 64 hexadecimal characters of a secret: remove whsec_."},
+		"whsec_ and hex":              {"whsec_" + hexSecret, "whsec_ is for Base64, but this secret has 64 hexadecimal characters: remove whsec_."},
 		"whsec_ without padding":      {strings.TrimRight(hexAsStandard, "="), notSecret},
 		"whsec_ of the URL alphabet":  {"whsec_" + strings.Repeat("-_", 16), notSecret},
 		"whsec_ with a bit too many":  {strings.Replace(hexAsStandard, "h8=", "h9=", 1), notSecret},
 		"whsec_ with a line end":      {"whsec_AAEC\nAwQF", "It has several lines. Give one key."},
-		"whsec_ of 23 bytes":          {standard("whsec_", make([]byte, 23)), "A secret has 24 to 64 bytes, and this one has 23."},
-		"whsec_ of 65 bytes":          {standard("whsec_", longer), "A secret has 24 to 64 bytes, and this one has 65."},
-		"whsec_ alone":                {"whsec_", "A secret has 24 to 64 bytes, and this one has 0."},
-		"whpk_ of 31 bytes":           {standard("whpk_", make([]byte, 31)), "A public key has 32 bytes, and this one has 31."},
-		"whpk_ of a private key":      {"whpk_" + privateKey, "A public key has 32 bytes, and this one has 64."},
+		"whsec_ of 23 bytes":          {standard("whsec_", make([]byte, 23)), "A secret must have 24 to 64 bytes; this one has 23."},
+		"whsec_ of 65 bytes":          {standard("whsec_", longer), "A secret must have 24 to 64 bytes; this one has 65."},
+		"whsec_ alone":                {"whsec_", "A secret must have 24 to 64 bytes; this one has 0."},
+		"whpk_ of 31 bytes":           {standard("whpk_", make([]byte, 31)), "A public key must have 32 bytes; this one has 31."},
+		"whpk_ of a private key":      {"whpk_" + privateKey, "A public key must have 32 bytes; this one has 64."},
 		"whpk_ without padding":       {strings.TrimRight(standardPublic, "="), notPublic},
 		"whpk_ of zeros":              {standard("whpk_", make([]byte, 32)), "It is a public key of small order, for which anyone can forge signatures."},
 		"whsk_":                       {"whsk_" + privateKey, "It is a private key (whsk_), which only the sender has. Receivers have whpk_ or an ssh-ed25519 line."},

@@ -165,7 +165,7 @@ func (v *signatureValidation) checkIssuerSerial() {
 	all := certificateNames(v.properties)
 	if i := slices.IndexFunc(all, own); i >= 0 {
 		if err := compareIssuerSerial(all[i], v.signer); err != nil {
-			v.warn("SigningCertificate names the signer's certificate by its digest, and beside that another one: %v.", err)
+			v.warn("SigningCertificate has the digest of the signer's certificate, but names another certificate: %v.", err)
 		}
 	}
 }

@@ -89,7 +89,7 @@ func TestVerdict(t *testing.T) {
 		"one valid":                    {[]ades.SignatureReport{sound}, "The document is signed. Its signature is valid.", "Skjalið er undirritað. Undirskriftin er gild."},
 		"several valid":                {[]ades.SignatureReport{earlier, sound}, "All of its signatures are valid.", "Allar undirskriftirnar eru gildar."},
 		"counter-signature":            {[]ades.SignatureReport{sound, counter}, "All of its signatures are valid.", "Allar undirskriftirnar eru gildar."},
-		"no revocation data":           {[]ades.SignatureReport{earlier, later}, "Nothing speaks against its signatures", "Ekkert mælir gegn undirskriftunum"},
+		"no revocation data":           {[]ades.SignatureReport{earlier, later}, "No fault was found in its signatures", "Ekkert fannst að undirskriftunum"},
 		"one failed":                   {[]ades.SignatureReport{failed}, "its signature is not valid.", "undirskriftin er ógild."},
 		"one changed, one failed":      {[]ades.SignatureReport{changed, failed}, "signature 2 is not valid.", "undirskrift 2 er ógild."},
 		"three failed":                 {[]ades.SignatureReport{failed, failed, failed, sound}, "signatures 1–3 are not valid.", "undirskriftir 1–3 eru ógildar."},
@@ -163,12 +163,12 @@ func TestTrust(t *testing.T) {
 		times  int
 	}{
 		"expired": {verified(ades.VerifyOptions{Time: s.signer.Certificate.NotAfter.Add(time.Hour), Roots: s.ca.Roots()}),
-			"Trust does not lead to a root that is trusted here by certificates that could all be relied upon on 17 June 2031, 13:00:00 UTC Signed",
+			"Trust does not lead to a root that is trusted here through certificates that were all valid and trusted on 17 June 2031, 13:00:00 UTC Signed",
 			"Traust verða ekki rakin til neins sem er treyst hér með skilríkjum sem öll voru gild og traust 17. júní 2031 kl. 13:00:00 UTC Undirritað", 1},
 		"no roots": {verified(ades.VerifyOptions{Time: signedAt}),
 			"Trust does not lead to a root that is trusted here Signed", "Traust verða ekki rakin til neins sem er treyst hér Undirritað", 1},
 		"not validated": {Document{Signatures: []Signature{notValidated}}, "Trust", "Traust", 0},
-		"valid for an hour": {Document{Signatures: []Signature{forHour}}, "in force from 17 June 2026, 12:00:00 UTC to 17 June 2026, 13:00:00 UTC; ",
+		"valid for an hour": {Document{Signatures: []Signature{forHour}}, "valid from 17 June 2026, 12:00:00 UTC to 17 June 2026, 13:00:00 UTC; ",
 			"í gildi frá 17. júní 2026 kl. 12:00:00 UTC til 17. júní 2026 kl. 13:00:00 UTC; ", 2},
 	} {
 		for i, want := range []string{row.en, row.is} {

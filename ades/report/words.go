@@ -14,27 +14,27 @@ var indications = map[ades.Indication]words{
 // subIndications state why a signature did not pass. They are all of EN 319 102-1 table 6,
 // including those that this project's validation never returns.
 var subIndications = map[ades.SubIndication]words{
-	"FORMAT_FAILURE": {"It is not made the way such a signature has to be.", "Hún er ekki gerð eins og slík undirskrift á að vera."},
+	"FORMAT_FAILURE": {"It does not have the form that such a signature must have.", "Hún er ekki á því formi sem slík undirskrift á að vera á."},
 	"HASH_FAILURE":   {"What was signed has been changed since.", "Því sem var undirritað hefur verið breytt."},
 	"SIG_CRYPTO_FAILURE": {"It was not made with the key that belongs to the signer's certificate, or it has been changed.",
 		"Hún var ekki gerð með lyklinum sem fylgir skilríkjum undirritanda, eða henni hefur verið breytt."},
 	"REVOKED": {"The signer's certificate had been revoked when it was made.", "Skilríki undirritanda höfðu verið afturkölluð þegar hún var gerð."},
 	"EXPIRED": {"The signer's certificate had expired when it was made.", "Skilríki undirritanda voru útrunnin þegar hún var gerð."},
-	"NOT_YET_VALID": {"The signer's certificate was not in force yet when it was made.",
+	"NOT_YET_VALID": {"The signer's certificate was not valid yet when it was made.",
 		"Skilríki undirritanda höfðu ekki tekið gildi þegar hún var gerð."},
-	"SIG_CONSTRAINTS_FAILURE": {"What it says of itself does not meet the rules, such as which certificate it belongs to.",
-		"Það sem hún segir um sjálfa sig stenst ekki reglurnar, svo sem um hvaða skilríkjum hún tilheyrir."},
+	"SIG_CONSTRAINTS_FAILURE": {"What it states about itself, such as its certificate, does not meet the rules.",
+		"Upplýsingar hennar um sjálfa sig, svo sem um skilríkin, standast ekki reglurnar."},
 	"CHAIN_CONSTRAINTS_FAILURE": {"The signer's certificate was not issued for signing documents.",
 		"Skilríki undirritanda voru ekki gefin út til að undirrita skjöl."},
-	"CERTIFICATE_CHAIN_GENERAL_FAILURE": {"The certificates between the signer and a trusted issuer do not stand up to examination.",
+	"CERTIFICATE_CHAIN_GENERAL_FAILURE": {"The certificates between the signer and a trusted issuer did not pass validation.",
 		"Skilríkin milli undirritanda og trausts útgefanda standast ekki skoðun."},
-	"CRYPTO_CONSTRAINTS_FAILURE": {"It was made with an algorithm or a key that was too weak, or is not known here.",
+	"CRYPTO_CONSTRAINTS_FAILURE": {"It was made with an algorithm or a key that was too weak, or is unknown here.",
 		"Hún var gerð með reikniriti eða lykli sem var of veikur eða er ekki þekktur hér."},
-	"CRYPTO_CONSTRAINTS_FAILURE_NO_POE": {"It was made with an algorithm or a key that is too weak by now, or not known here, and nothing proves that it was made in time.",
+	"CRYPTO_CONSTRAINTS_FAILURE_NO_POE": {"It was made with an algorithm or a key that is now too weak, or is unknown here, and nothing proves that it was made in time.",
 		"Hún var gerð með reikniriti eða lykli sem nú er of veikur, eða er ekki þekktur hér, og ekkert sannar að hún hafi verið gerð í tæka tíð."},
 	"POLICY_PROCESSING_ERROR": {"The rules that the signer chose for it cannot be read.",
 		"Ekki er hægt að lesa reglurnar sem undirritandi valdi henni."},
-	"SIGNATURE_POLICY_NOT_AVAILABLE": {"The rules that the signer chose for it are not at hand.",
+	"SIGNATURE_POLICY_NOT_AVAILABLE": {"The rules that the signer chose for it are not available.",
 		"Reglurnar sem undirritandi valdi henni eru ekki tiltækar."},
 	"TIMESTAMP_ORDER_FAILURE": {"Its timestamps contradict one another.", "Tímastimplum hennar ber ekki saman."},
 	"NO_SIGNING_CERTIFICATE_FOUND": {"The signer's certificate is missing, so the signer is unknown.",
@@ -43,27 +43,27 @@ var subIndications = map[ades.SubIndication]words{
 		"Skilríki undirritanda verða ekki rakin til útgefanda sem er treyst hér."},
 	"NO_CERTIFICATE_CHAIN_FOUND_NO_POE": {"The signer's certificate does not lead to an issuer that is trusted here, and nothing proves that it once did.",
 		"Skilríki undirritanda verða ekki rakin til útgefanda sem er treyst hér, og ekkert sannar að svo hafi verið áður."},
-	"OUT_OF_BOUNDS_NO_POE": {"A certificate is out of force, and nothing proves that the signature was made while it was in force.",
+	"OUT_OF_BOUNDS_NO_POE": {"A certificate is outside its validity period, and nothing proves that the signature was made within that period.",
 		"Skilríki eru ekki í gildi, og ekkert sannar að undirskriftin hafi verið gerð á meðan þau giltu."},
-	"OUT_OF_BOUNDS_NOT_REVOKED": {"A certificate is out of force. It was not revoked, but nothing proves that the signature was made while it was in force.",
+	"OUT_OF_BOUNDS_NOT_REVOKED": {"A certificate is outside its validity period. It was not revoked, but nothing proves that the signature was made within that period.",
 		"Skilríki eru ekki í gildi. Þau voru ekki afturkölluð, en ekkert sannar að undirskriftin hafi verið gerð á meðan þau giltu."},
 	"REVOCATION_OUT_OF_BOUNDS_NO_POE": {"The certificate that signed the revocation data has expired since, and no timestamp shows that the data existed before.",
-		"Sá sem staðfesti að skilríki væru ekki afturkölluð hefur ekki lengur gild skilríki, og ekkert sannar að það hafi verið staðfest áður."},
+		"Skilríkin sem undirrituðu afturköllunargögnin eru útrunnin, og enginn tímastimpill sannar að gögnin hafi verið til áður."},
 	"REVOKED_NO_POE": {"The signer's certificate has been revoked, and nothing proves that the signature was made before.",
 		"Skilríki undirritanda hafa verið afturkölluð, og ekkert sannar að undirskriftin hafi verið gerð áður."},
 	"REVOKED_CA_NO_POE": {"The certificate of an issuer has been revoked, and nothing proves that the signature was made before.",
 		"Skilríki útgefanda hafa verið afturkölluð, og ekkert sannar að undirskriftin hafi verið gerð áður."},
-	"NO_POE": {"Nothing proves that something which it depends on existed in time.",
-		"Ekkert sannar að það sem hún byggir á hafi verið til í tæka tíð."},
+	"NO_POE": {"Nothing proves that the data that it depends on existed in time.",
+		"Ekkert sannar að gögnin sem hún byggir á hafi verið til í tæka tíð."},
 	"SIGNED_DATA_NOT_FOUND": {"What was signed is not in this document.", "Það sem var undirritað er ekki í þessu skjali."},
-	"TRY_LATER": {"Whether a certificate had been revoked is not known from what is at hand.",
+	"TRY_LATER": {"The available data does not show whether a certificate had been revoked.",
 		"Ekki verður séð af fyrirliggjandi gögnum hvort skilríki hafi verið afturkölluð."},
 	"CUSTOM": {"It does not meet a rule of the verifier.", "Hún stenst ekki reglu þess sem sannreynir hana."},
 }
 
 var (
 	// validSoFar begins the verdict if only data is missing that may arrive later.
-	validSoFar = words{"Valid, as far as can be told.", "Gild, að því er séð verður."}
+	validSoFar = words{"Valid, as far as is known.", "Gild, að því er séð verður."}
 	// validRevision begins the verdict if the signed revision is valid and a later one is not.
 	validRevision = words{"Valid for what was signed, not for the document as it is now.",
 		"Gild fyrir það sem var undirritað, ekki fyrir skjalið eins og það er nú."}
@@ -80,10 +80,10 @@ var (
 		several: words{"The document is signed. All of its signatures are valid.", "Skjalið er undirritað. Allar undirskriftirnar eru gildar."},
 	}
 	allButRevocation = countedWords{
-		only: words{"The document is signed. Nothing speaks against its signature, but whether every certificate was in force is not known.",
-			"Skjalið er undirritað. Ekkert mælir gegn undirskriftinni, en ekki verður séð hvort öll skilríki hafi verið í gildi."},
-		several: words{"The document is signed. Nothing speaks against its signatures, but whether every certificate was in force is not known.",
-			"Skjalið er undirritað. Ekkert mælir gegn undirskriftunum, en ekki verður séð hvort öll skilríki hafi verið í gildi."},
+		only: words{"The document is signed. No fault was found in its signature, but it is not known whether every certificate was valid.",
+			"Skjalið er undirritað. Ekkert fannst að undirskriftinni, en ekki er vitað hvort öll skilríki voru í gildi."},
+		several: words{"The document is signed. No fault was found in its signatures, but it is not known whether every certificate was valid.",
+			"Skjalið er undirritað. Ekkert fannst að undirskriftunum, en ekki er vitað hvort öll skilríki voru í gildi."},
 	}
 	someFailed = countedWords{
 		only:    words{"The document cannot be relied upon: its signature is not valid.", "Skjalinu er ekki treystandi: undirskriftin er ógild."},
@@ -99,11 +99,11 @@ var (
 			"Skjalinu er ekki treystandi: því var breytt eftir undirskriftir {n}, með hætti sem þær heimila ekki."},
 	}
 	someUnconfirmed = countedWords{
-		only: words{"Whether the document can be relied upon is not known: its signature is not confirmed.",
+		only: words{"It is not known whether the document can be relied upon: its signature is not confirmed.",
 			"Ekki verður séð hvort skjalinu sé treystandi: undirskriftin er óstaðfest."},
-		one: words{"Whether the document can be relied upon is not known: signature {n} is not confirmed.",
+		one: words{"It is not known whether the document can be relied upon: signature {n} is not confirmed.",
 			"Ekki verður séð hvort skjalinu sé treystandi: undirskrift {n} er óstaðfest."},
-		several: words{"Whether the document can be relied upon is not known: signatures {n} are not confirmed.",
+		several: words{"It is not known whether the document can be relied upon: signatures {n} are not confirmed.",
 			"Ekki verður séð hvort skjalinu sé treystandi: undirskriftir {n} eru óstaðfestar."},
 	}
 	somePartial = countedWords{
@@ -152,17 +152,17 @@ var (
 	head          = words{"Signature {n} of {all}: {who}", "Undirskrift {n} af {all}: {who}"}
 	unconfirmed   = words{"{who} (not confirmed)", "{who} (óstaðfest)"}
 	unknownSigner = words{"an unknown signer", "óþekktur undirritandi"}
-	inForce       = words{"in force from {from} to {to}", "í gildi frá {from} til {to}"}
+	inForce       = words{"valid from {from} to {to}", "í gildi frá {from} til {to}"}
 	trust         = words{"leads to {root}, which is trusted", "má rekja til {root}, sem er treyst"}
 	noTrust       = words{"does not lead to a root that is trusted here", "verða ekki rakin til neins sem er treyst hér"}
-	noTrustThen   = words{"does not lead to a root that is trusted here by certificates that could all be relied upon on {time}",
+	noTrustThen   = words{"does not lead to a root that is trusted here through certificates that were all valid and trusted on {time}",
 		"verða ekki rakin til neins sem er treyst hér með skilríkjum sem öll voru gild og traust {time}"}
 	named            = words{"{name} in the document, which the certificate does not confirm", "{name} samkvæmt skjalinu, en skilríkin staðfesta það ekki"}
-	claimed          = words{"{time}, by the signer's own account", "{time}, að sögn undirritanda"}
+	claimed          = words{"{time}, as stated by the signer", "{time}, að sögn undirritanda"}
 	noTimeClaimed    = words{"the signer does not say when", "undirritandi segir ekki hvenær"}
 	proven           = words{"not later than {time}, by a timestamp of {authority}", "eigi síðar en {time}, með tímastimpli frá {authority}"}
 	noBestTime       = words{"no trusted timestamp proves when it was made", "enginn traustur tímastimpill sannar hvenær hún var gerð"}
-	unnamedAuthority = words{"an authority without a name", "ónefndum útgefanda"}
+	unnamedAuthority = words{"an unnamed authority", "ónefndum útgefanda"}
 )
 
 // timestampTypes state what a timestamp covers.
@@ -187,14 +187,14 @@ var levels = map[ades.Level]words{
 	ades.T: {"T: with a timestamp", "T: með tímastimpli"},
 	ades.LT: {"LT: with a timestamp, and with the data to check it years later",
 		"LT: með tímastimpli og gögnum til að sannreyna hana mörgum árum síðar"},
-	ades.LTA: {"LTA: with the data to check it years later, and a timestamp over that, which keeps it provable",
-		"LTA: með gögnum til að sannreyna hana mörgum árum síðar og tímastimpli yfir þau, svo hún haldist sannanleg"},
+	ades.LTA: {"LTA: with the data to check it years later, and a timestamp over that data, which keeps the signature verifiable",
+		"LTA: með gögnum til að sannreyna hana mörgum árum síðar og tímastimpli yfir þau, svo hana megi sannreyna áfram"},
 }
 
 var (
-	comparable = words{"comparable to {level}, in a form that is not of the European baseline",
+	comparable = words{"comparable to {level}, in a form outside the European baseline",
 		"sambærilegt við {level}, á sniði sem fylgir ekki evrópska grunnstaðlinum"}
-	noLevel = words{"none: the form is not of the European baseline", "ekkert: sniðið fylgir ekki evrópska grunnstaðlinum"}
+	noLevel = words{"none: the form is outside the European baseline", "ekkert: sniðið fylgir ekki evrópska grunnstaðlinum"}
 )
 
 // Words of the details.
@@ -219,27 +219,27 @@ var changeKinds = map[ades.ChangeKind]changeWords{
 		words{"the form was filled in on {pages}", "eyðublaðið var fyllt út á {pages}"}},
 	ades.ChangeAnnotation: {words{"an annotation was added, changed or removed", "athugasemd var bætt við, breytt eða eytt"},
 		words{"an annotation was added, changed or removed on {pages}", "athugasemd var bætt við, breytt eða eytt á {pages}"}},
-	ades.ChangeAppearance: {words{"what is seen of a field or a signature was changed", "útliti reits eða undirskriftar var breytt"},
-		words{"what is seen of a field or a signature on {pages} was changed", "útliti reits eða undirskriftar á {pages} var breytt"}},
+	ades.ChangeAppearance: {words{"the appearance of a field or a signature was changed", "útliti reits eða undirskriftar var breytt"},
+		words{"the appearance of a field or a signature on {pages} was changed", "útliti reits eða undirskriftar á {pages} var breytt"}},
 	ades.ChangeFields: {words{"fields of the form were added, changed or removed", "reitum eyðublaðsins var bætt við, breytt eða eytt"},
 		words{"fields of the form on {pages} were added, changed or removed", "reitum eyðublaðsins á {pages} var bætt við, breytt eða eytt"}},
 	ades.ChangePages: {words{"pages were added, removed or moved", "síðum var bætt við, eytt eða raðað upp á nýtt"},
 		words{"pages were added, removed or moved: {pages}", "síðum var bætt við, eytt eða raðað upp á nýtt: {pages}"}},
 	ades.ChangeContent: {words{"the content of pages was changed", "efni á síðum var breytt"},
 		words{"the content of {pages} was changed", "{pages} var breytt"}},
-	ades.ChangeProducer: {general: words{"the program that wrote the document last, and the date, were noted",
+	ades.ChangeProducer: {general: words{"the program that last saved the document, and the date, were recorded",
 		"forritið sem vistaði skjalið síðast og dagsetningin voru skráð"}},
-	ades.ChangeMetadata: {general: words{"what the document says of itself was changed, such as its title or author",
+	ades.ChangeMetadata: {general: words{"the metadata of the document was changed, such as its title or author",
 		"lýsigögnum skjalsins var breytt, svo sem titli eða höfundi"}},
 	ades.ChangeStructure: {words{"the structure that screen readers follow was changed", "uppbyggingu sem skjálesarar fara eftir var breytt"},
 		words{"the structure that screen readers follow was changed on {pages}", "uppbyggingu sem skjálesarar fara eftir var breytt á {pages}"}},
-	ades.ChangeCatalog: {general: words{"something that is about the whole document was changed, such as actions, layers or permissions",
+	ades.ChangeCatalog: {general: words{"a setting of the whole document was changed, such as actions, layers or permissions",
 		"einhverju sem varðar allt skjalið var breytt, svo sem aðgerðum, myndlögum eða heimildum"}},
-	ades.ChangeHidden: {general: words{"objects that nothing uses were added; they are not seen unless a later change uses them",
+	ades.ChangeHidden: {general: words{"unused objects were added; they are not visible unless a later change uses them",
 		"hlutum sem hvergi eru notaðir var bætt við; þeir sjást ekki nema síðari breyting noti þá"}},
-	ades.ChangeUnknown: {words{"something was changed that cannot be compared with what was there before",
+	ades.ChangeUnknown: {words{"a change was made that cannot be compared with the earlier content",
 		"einhverju var breytt sem ekki er hægt að bera saman við það sem var fyrir"},
-		words{"something on {pages} was changed that cannot be compared with what was there before",
+		words{"a change was made on {pages} that cannot be compared with the earlier content",
 			"einhverju á {pages} var breytt sem ekki er hægt að bera saman við það sem var fyrir"}},
 }
 
@@ -249,7 +249,7 @@ var (
 	notPermitted = words{"not permitted", "ekki heimilt"}
 	onePage      = words{"page {n}", "síðu {n}"}
 	severalPages = words{"pages {n}", "síðum {n}"}
-	moreChanges  = words{"and {n} more, all of which the JSON report has", "og {n} til viðbótar, sem eru öll í JSON-skýrslunni"}
+	moreChanges  = words{"and {n} more; the JSON report lists all", "og {n} til viðbótar; allar eru í JSON-skýrslunni"}
 )
 
 // coverages state what a signature covers.
@@ -261,7 +261,7 @@ var coverages = map[ades.Coverage]words{
 
 // Words about what a signature covers, and what followed.
 var (
-	coversEarlier = words{"all that was there before the signature around it", "allt sem var komið á undan undirskriftinni utan um hana"} // in XML
+	coversEarlier = words{"everything that existed before the signature that encloses it", "allt sem var komið á undan undirskriftinni utan um hana"} // in XML
 	coversCounter = words{"another signature, as its counter-signature, and nothing of the document",
 		"aðra undirskrift, sem hún staðfestir, og ekkert af skjalinu sjálfu"}
 	nothingAfter        = words{"Nothing was added.", "Engu var bætt við."}
@@ -274,8 +274,8 @@ var revocations = map[ades.RevocationStatus]words{
 	ades.RevocationGood:    {"not revoked as of {day} ({source})", "ekki afturkölluð miðað við {day} ({source})"},
 	ades.RevocationRevoked: {"revoked since {since} ({source})", "afturkölluð {since} ({source})"},
 	ades.RevocationOnHold:  {"suspended since {since} ({source})", "tímabundið felld úr gildi {since} ({source})"},
-	ades.RevocationUnknown: {"whether it was revoked is not known", "ekki vitað hvort þau höfðu verið afturkölluð"},
-	ades.RevocationNotNeeded: {"trusted as it is, or issued without a way to revoke it",
+	ades.RevocationUnknown: {"it is not known whether it was revoked", "ekki vitað hvort þau höfðu verið afturkölluð"},
+	ades.RevocationNotNeeded: {"trusted directly, or issued without a way to revoke it",
 		"treyst sem slíkum, eða gefin út án þess að hægt sé að afturkalla þau"},
 }
 
@@ -283,10 +283,10 @@ var revocations = map[ades.RevocationStatus]words{
 var (
 	revokedLater      = words{"not revoked at that time, but since {since} ({source})", "ekki afturkölluð þá, en síðar afturkölluð, {since} ({source})"}
 	fetched           = words{"{source}, fetched", "{source}, sótt"}
-	certificateStatus = words{"certificate in force from {from} to {to}; {status}", "skilríki í gildi frá {from} til {to}; {status}"}
+	certificateStatus = words{"certificate valid from {from} to {to}; {status}", "skilríki í gildi frá {from} til {to}; {status}"}
 	viaCertificate    = words{"via {name}: {certified}", "um {name}: {certified}"}
-	judgedAtBestTime  = words{"by the certificates as they were on {time}, the proven time",
+	judgedAtBestTime  = words{"judged by the certificates as they were on {time}, the proven time",
 		"miðað við stöðu skilríkjanna {time}, á sönnuðum tíma undirskriftarinnar"}
-	judgedAtPresent = words{"by the certificates as they were on {time}, the time of the verification",
+	judgedAtPresent = words{"judged by the certificates as they were on {time}, the time of the verification",
 		"miðað við stöðu skilríkjanna {time}, þegar sannreynt var"}
 )

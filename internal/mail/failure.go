@@ -16,7 +16,7 @@ import (
 )
 
 // ErrRefused is returned if the message, or one of its recipients, will not be accepted later either.
-var ErrRefused = errors.New("mail: refused for good")
+var ErrRefused = errors.New("mail: refused permanently")
 
 // Failure is the error of a message that a server did not accept. It is [ErrRefused] if it is permanent.
 type Failure struct {
@@ -54,7 +54,7 @@ func (f *Failure) Error() string {
 		text += " " + f.Enhanced
 	}
 	if f.Permanent {
-		text += ", for good"
+		text += ", permanently"
 	}
 	return text
 }
@@ -110,7 +110,7 @@ func reason(step Step, err error) string {
 	return notSMTP
 }
 
-const notSMTP = "what the server says is no SMTP"
+const notSMTP = "the answer is not SMTP"
 
 // truncate returns the first 300 bytes of a text.
 func truncate(text string) string {

@@ -154,7 +154,7 @@ func (p *parser) number() (Object, error) {
 		word, p.pos = before, p.pos-len("endobj")
 	}
 	if slices.ContainsFunc(word, func(c byte) bool { return !isNumeric(c) }) {
-		return nil, syntaxError("%.16q is no number", word)
+		return nil, syntaxError("%.16q is not a number", word)
 	}
 	n, err := strconv.ParseInt(string(word), 10, 64)
 	if err != nil {
@@ -175,7 +175,7 @@ func (p *parser) number() (Object, error) {
 func realNumber(word []byte) (Object, error) {
 	x, err := strconv.ParseFloat(string(word), 64)
 	if err != nil {
-		return nil, syntaxError("%.16q is no number", word)
+		return nil, syntaxError("%.16q is not a number", word)
 	}
 	return Real(x), nil
 }

@@ -153,7 +153,7 @@ func trailer(at int64, c *cursor) (xrefSection, error) {
 		}
 		var ok bool
 		if s.trailer, ok = o.(Dict); !ok {
-			return syntaxError("the trailer is no dictionary")
+			return syntaxError("the trailer is not a dictionary")
 		}
 		s.source = append([]byte(nil), p.buf[start:p.pos]...)
 		return nil

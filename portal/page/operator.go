@@ -48,7 +48,7 @@ func checkOperatorName(name string) error {
 	case !utf8.ValidString(name):
 		return errors.New("the operator's name is not UTF-8")
 	case strings.ContainsFunc(name, invisible):
-		return errors.New("the operator's name has characters that cannot be seen")
+		return errors.New("the operator's name has invisible characters")
 	case name != strings.TrimSpace(name):
 		return errors.New("the operator's name begins or ends with white space")
 	case utf8.RuneCountInString(name) > maxOperatorName:
@@ -82,7 +82,7 @@ func checkLogo(logo []byte) error {
 func logoSize(logo []byte) (image.Point, error) {
 	c, err := png.DecodeConfig(bytes.NewReader(logo))
 	if err != nil {
-		return image.Point{}, fmt.Errorf("the operator's logo is no PNG: %w", err)
+		return image.Point{}, fmt.Errorf("the operator's logo must be a PNG: %w", err)
 	}
 	return image.Pt(c.Width, c.Height), nil
 }
@@ -94,10 +94,10 @@ func checkColour(s string) error {
 	}
 	c, ok := parseColour(s)
 	if !ok {
-		return fmt.Errorf("the operator's colour %q is not written like %q", s, defaultColour)
+		return fmt.Errorf("the operator's colour %q must be written like %q", s, defaultColour)
 	}
 	if ratio := contrast(c, white); ratio < minContrast {
-		return fmt.Errorf("the operator's colour %s has a contrast of %.2f with white, less than the %.1f that it takes to read it",
+		return fmt.Errorf("the operator's colour %s has a contrast of %.2f with white; white text on it needs %.1f: choose a darker colour",
 			s, math.Floor(ratio*100)/100, minContrast)
 	}
 	return nil
@@ -113,7 +113,7 @@ func checkContact(contact string) error {
 	}
 	u, err := url.Parse(contact)
 	if err != nil {
-		return fmt.Errorf("the operator's contact is no URL: %w", err)
+		return fmt.Errorf("the operator's contact must be a URL: %w", err)
 	}
 	switch {
 	case u.Scheme == "https" && u.Hostname() != "" && u.User == nil:
@@ -122,9 +122,9 @@ func checkContact(contact string) error {
 		if address, err := url.PathUnescape(u.Opaque); err == nil && isMailAddress(address) {
 			return nil
 		}
-		return errors.New("the operator's contact has no address behind mailto")
+		return errors.New("the operator's contact has no address after mailto:")
 	}
-	return errors.New("the operator's contact is neither a mailto: nor an https: URL")
+	return errors.New("the operator's contact must be a mailto: or https: URL")
 }
 
 // isMailAddress reports whether s is a mail address without a display name.

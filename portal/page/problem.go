@@ -18,10 +18,10 @@ import (
 
 // Errors that have a problem page.
 var (
-	errPageNotFound     = errors.New("there is no such page")
+	errPageNotFound     = errors.New("the page does not exist")
 	errCrossSite        = errors.New("the request came from another site")
-	errMethodNotAllowed = errors.New("the page is there for another method")
-	errInvalidForm      = errors.New("the form is not one of this page")
+	errMethodNotAllowed = errors.New("the page does not accept this method")
+	errInvalidForm      = errors.New("the form does not belong to this page")
 	errFormTooLarge     = errors.New("the form is too long")
 	errLinkExpired      = errors.New("the link has expired")
 	errProviderFailed   = errors.New("the provider cannot be called")

@@ -28,7 +28,7 @@ func Example() {
 		}
 	}
 	// Output:
-	// process.DeclineSigning: Waiting process: nobody has logged in as the participant
+	// process.DeclineSigning: Waiting process: no person has logged in as the participant
 	// process.LogIn: Waiting <nil>
 	// effect: RecordLogin
 	// process.BeginSigning: Waiting <nil>

@@ -16,7 +16,7 @@ var (
 	// ErrAnswered: the participant has signed or declined.
 	ErrAnswered = errors.New("process: participant has already answered")
 	// ErrNotLoggedIn: no person has logged in as the participant.
-	ErrNotLoggedIn = errors.New("process: nobody has logged in as the participant")
+	ErrNotLoggedIn = errors.New("process: no person has logged in as the participant")
 	// ErrOtherPerson: the participant is a person with another kennitala.
 	ErrOtherPerson = errors.New("process: kennitala does not match")
 	// ErrCannotSign: the sandbox user does not sign, or not at once.
@@ -64,7 +64,7 @@ var (
 			one := s.subject
 			return one.Person != nil || one.Link.Hash != nil && !one.Link.expired(s.now)
 		}}
-	isPerson = Condition{"The participant is this person, or may be anyone and nobody has logged in.", ErrOtherPerson,
+	isPerson = Condition{"The participant is this person, or has no kennitala and no person has logged in yet.", ErrOtherPerson,
 		func(s situation) bool { return s.subject.isPerson(s.event.kennitala()) }}
 	isSigner = Condition{"The participant is a signer.", ErrViewer,
 		func(s situation) bool { return s.subject.Role == Signer }}

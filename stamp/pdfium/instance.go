@@ -59,7 +59,7 @@ func (r *Renderer) newInstance(ctx context.Context) (*instance, error) {
 	}
 	if i.files == nil || !i.module.IsValid() || i.function("malloc") == nil || e.next != nil {
 		i.close()
-		return nil, errors.New("pdfium: go-pdfium is of another version than the one in go.mod")
+		return nil, errors.New("pdfium: go-pdfium has another version than in go.mod")
 	}
 	return i, nil
 }

@@ -62,8 +62,8 @@ func openBolt(path string, options bbolt.Options) (*boltFile, error) {
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("%s is another file each time after it was opened: "+
-		"other processes replace it, or it is on a file system that does not give a file the same number each time", path)
+	return nil, fmt.Errorf("%s was another file each time after it was opened: "+
+		"another process replaces it, or its file system does not keep the number of a file", path)
 }
 
 // openOnce opens the file that has that name now.

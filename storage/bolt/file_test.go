@@ -32,7 +32,7 @@ func TestAFileThatIsReplacedWhileItIsOpened(t *testing.T) {
 			} else if err := file.Close(); err != nil {
 				t.Error(err)
 			}
-		} else if err == nil || !strings.Contains(err.Error(), "is another file each time after it was opened") {
+		} else if err == nil || !strings.Contains(err.Error(), "was another file each time after it was opened") {
 			t.Errorf("replaced %d times: %v", replaced, err)
 		}
 	}

@@ -310,7 +310,7 @@ func TestOpenDoesNotMigrate(t *testing.T) {
 			}
 		case version == 4 || !errors.Is(err, bolt.ErrSchema):
 			t.Errorf("version %d: Open: %v", version, err)
-		case version > 0 && !strings.HasSuffix(err.Error(), fmt.Sprintf("it is at %d, and this program needs 4; run innsigli migrate", version)):
+		case version > 0 && !strings.HasSuffix(err.Error(), fmt.Sprintf("it is at %d, but this program needs 4: run innsigli migrate", version)):
 			t.Errorf("version %d: Open does not say what to do: %v", version, err)
 		}
 		if after := sums(t, filepath.Dir(path)); after != before {

@@ -121,7 +121,7 @@ func (c *pageCheck) load(id uint64, depth int) (page, error) {
 		return page{}, damagedPage(id, "it is below %d others", maxPageDepth)
 	}
 	if id < 2 || id >= c.end {
-		return page{}, damagedPage(id, "it is referred to, and not one of the %d pages of the file", c.end)
+		return page{}, damagedPage(id, "a page refers to it, but the file has only %d pages", c.end)
 	}
 	if c.buffers[depth] == nil {
 		c.buffers[depth] = make([]byte, c.pageSize)
@@ -135,11 +135,11 @@ func (c *pageCheck) load(id uint64, depth int) (page, error) {
 	}
 	more := uint64(binary.NativeEndian.Uint32(p.head[12:]))
 	if more >= c.end-id {
-		return page{}, damagedPage(id, "it takes %d pages more, and the file ends before", more)
+		return page{}, damagedPage(id, "it takes %d more pages, but the file ends before", more)
 	}
 	for i := range more + 1 {
 		if !c.markSeen(id + i) {
-			return page{}, damagedPage(id+i, "it is referred to twice")
+			return page{}, damagedPage(id+i, "two pages refer to it")
 		}
 	}
 	p.size = int64(more+1) * c.pageSize

@@ -102,9 +102,9 @@ func hasTables(tx *bbolt.Tx, version int) error {
 func checkVersion(version int) error {
 	switch {
 	case version < schemaVersion:
-		return fmt.Errorf("%w: it is at %d, and this program needs %d; run innsigli migrate", ErrSchema, version, schemaVersion)
+		return fmt.Errorf("%w: it is at %d, but this program needs %d: run innsigli migrate", ErrSchema, version, schemaVersion)
 	case version > schemaVersion:
-		return fmt.Errorf("%w: it is at %d, and this program knows %d: it is too old", ErrSchema, version, schemaVersion)
+		return fmt.Errorf("%w: it is at %d, but this program knows only %d: use a newer version of the program", ErrSchema, version, schemaVersion)
 	}
 	return nil
 }

@@ -136,7 +136,7 @@ func TestVersions(t *testing.T) {
 		{program - 1, ErrSchema, "innsigli migrate", program, nil},
 		{program, nil, "", program, nil},
 		{program + 1, nil, "", program + 1, nil},
-		{program + 2, ErrSchema, "too old", program + 2, ErrSchema},
+		{program + 2, ErrSchema, "use a newer version", program + 2, ErrSchema},
 	} {
 		t.Run(fmt.Sprint(test.database-program), func(t *testing.T) {
 			url := postgrestest.Database(t)

@@ -63,7 +63,7 @@ var (
 	// ErrNotGranted is returned if the role lacks privileges on the tables.
 	ErrNotGranted = errors.New("postgres: the role may not use the tables")
 	// ErrMayNotMigrate is returned by [Migrate] if the role may not create or change tables.
-	ErrMayNotMigrate = errors.New("postgres: the role may not make tables")
+	ErrMayNotMigrate = errors.New("postgres: the role may not create tables")
 	// ErrClock is returned if the clocks of this machine and of the server differ by more than two seconds.
 	ErrClock = errors.New("postgres: the clocks disagree")
 	// ErrSchema is returned if the database has no tables, or those of another version of this package.

@@ -103,7 +103,7 @@ func readMigrations(files fs.FS) ([]migration, error) {
 	for i, name := range names { // in the order of their names
 		number, _, _ := strings.Cut(path.Base(name), "_")
 		if version, err := strconv.Atoi(number); err != nil || version != i+1 {
-			return nil, fmt.Errorf("postgres: %s is not migration %04d", name, i+1)
+			return nil, fmt.Errorf("postgres: the file %s is not migration %04d", name, i+1)
 		}
 		sql, err := fs.ReadFile(files, name)
 		if err != nil {
@@ -210,10 +210,10 @@ func checkServer(ctx context.Context, q querier) error {
 // checkServerVersion returns [ErrServer] for a server that cannot be used.
 func checkServerVersion(version int, encoding string) error {
 	if version < minServerVersion {
-		return fmt.Errorf("%w: it is Postgres %d.%d, and %d or later is needed", ErrServer, version/10000, version%10000, minServerVersion/10000)
+		return fmt.Errorf("%w: it is Postgres %d.%d, but %d or later is required", ErrServer, version/10000, version%10000, minServerVersion/10000)
 	}
 	if encoding != "UTF8" {
-		return fmt.Errorf("%w: the database's encoding is %s, and UTF8 is needed", ErrServer, encoding)
+		return fmt.Errorf("%w: the database's encoding is %s, but UTF8 is required", ErrServer, encoding)
 	}
 	return nil
 }
@@ -225,9 +225,9 @@ func checkSchemaVersion(version, needed int) error {
 	case version == 0:
 		return ErrNoTables
 	case version < needed:
-		return fmt.Errorf("%w: they are at %d, and this program needs %d; run innsigli migrate", ErrSchema, version, needed)
+		return fmt.Errorf("%w: they are at %d, but this program needs %d: run innsigli migrate", ErrSchema, version, needed)
 	case version > needed+1:
-		return fmt.Errorf("%w: they are at %d, and this program knows %d: it is too old", ErrSchema, version, needed)
+		return fmt.Errorf("%w: they are at %d, but this program knows only %d: use a newer version of the program", ErrSchema, version, needed)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func Parse(text []byte) (*Keys, error) {
 		}
 		secret, err := base64.StdEncoding.Strict().DecodeString(string(line))
 		if err != nil || len(secret) != keyLen {
-			return nil, fmt.Errorf("line %d is no key: 32 bytes in Base64", number)
+			return nil, fmt.Errorf("line %d must be a key: 32 bytes in Base64", number)
 		}
 		k, err := newKey(secret)
 		if err != nil {
@@ -74,9 +74,9 @@ func readPrivate(path string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !stat.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no file", path)
+		return nil, fmt.Errorf("%s is not a file", path)
 	case stat.Mode().Perm()&0o027 != 0:
-		return nil, fmt.Errorf("%s is open to others (%04o): chmod 600 it, and make another key if others may have read it", path, stat.Mode().Perm())
+		return nil, fmt.Errorf("other users can read or change %s (%04o): run chmod 600 on it, and create another key if other users may have read it", path, stat.Mode().Perm())
 	}
 	text, err := io.ReadAll(io.LimitReader(file, maxKeyFile+1))
 	if len(text) > maxKeyFile {
@@ -92,7 +92,7 @@ func MakeFile(path string) error {
 		return nil // ReadFile reports what is wrong with it
 	}
 	if err := durable.Create(path, newFile()); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("making the master key: %w", err)
+		return fmt.Errorf("creating the master key: %w", err)
 	}
 	return nil
 }
@@ -100,8 +100,8 @@ func MakeFile(path string) error {
 func newFile() []byte {
 	var secret [keyLen]byte
 	rand.Read(secret[:])
-	return []byte("# Master key of Innsigli. What it sealed is lost without it: keep a copy away from the store.\n" +
-		"# To change it, append the new key at the end, on all servers, and start them again; then move it\n" +
-		"# to the top and start them again; remove this one later: see innsigli serve --help.\n" +
+	return []byte("# Master key of Innsigli. Without it the secrets in the store are lost: keep a copy, apart from the store.\n" +
+		"# To change it, append the new key on all servers and restart them; then move the new key to the top\n" +
+		"# on all servers and restart them; remove the old key later: see innsigli serve --help.\n" +
 		base64.StdEncoding.EncodeToString(secret[:]) + "\n")
 }

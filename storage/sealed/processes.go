@@ -202,7 +202,7 @@ func ResealProcesses(ctx context.Context, tx storage.Transactor, store portal.St
 }
 
 func resealProcessesError(err error) error {
-	return fmt.Errorf("sealing the links of processes with the first master key: %w", err)
+	return fmt.Errorf("encrypting the links of processes with the first master key: %w", err)
 }
 
 // checkTokens returns nil if all tokens of a process open.

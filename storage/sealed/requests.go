@@ -123,7 +123,7 @@ func ResealCertificates(ctx context.Context, tx storage.Transactor, store signin
 	var people []string
 	for c, err := range list {
 		if err != nil {
-			return 0, fmt.Errorf("looking for certificates that another master key sealed: %w", err)
+			return 0, fmt.Errorf("looking for certificates that were encrypted with another master key: %w", err)
 		}
 		if !keys.isCurrent(c.Certificate) {
 			people = append(people, c.Person)
@@ -132,7 +132,7 @@ func ResealCertificates(ctx context.Context, tx storage.Transactor, store signin
 	for batch := range slices.Chunk(people, resealBatch) {
 		more, err := requestStore{store, keys}.resealCertificates(ctx, tx, batch)
 		if err != nil {
-			return n, fmt.Errorf("sealing certificates with the first master key: %w", err)
+			return n, fmt.Errorf("encrypting certificates with the first master key: %w", err)
 		}
 		n += more
 	}

@@ -111,7 +111,7 @@ func Reseal(ctx context.Context, tx storage.Transactor, store sandbox.Store, key
 		n += more
 	}
 	if err != nil {
-		return n, fmt.Errorf("sealing with the first master key: %w", err)
+		return n, fmt.Errorf("encrypting with the first master key: %w", err)
 	}
 	return n, nil
 }

@@ -46,7 +46,7 @@ import (
 
 var (
 	// ErrKey: the secret was sealed with a key that is not among the Keys.
-	ErrKey = errors.New("sealed: a secret in the store was sealed with another master key: list that key in the file of --master-key-file as well")
+	ErrKey = errors.New("sealed: a secret in the store was encrypted with another master key: add that key to the file of --master-key-file")
 	// ErrDamaged: the sealed value was changed, or copied from another record.
 	ErrDamaged = errors.New("sealed: a secret in the store is damaged, or belongs to another record")
 )

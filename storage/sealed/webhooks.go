@@ -156,11 +156,11 @@ func ResealWebhooks(ctx context.Context, tx storage.Transactor, store delivery.S
 	s := webhookStore{store, keys}
 	n, err = s.resealKeys(ctx, tx)
 	if err != nil {
-		return n, fmt.Errorf("sealing the keys of webhooks with the first master key: %w", err)
+		return n, fmt.Errorf("encrypting the keys of webhooks with the first master key: %w", err)
 	}
 	more, err := s.resealSubscriptions(ctx, tx, list)
 	if err != nil {
-		err = fmt.Errorf("sealing the secrets of webhooks with the first master key: %w", err)
+		err = fmt.Errorf("encrypting the secrets of webhooks with the first master key: %w", err)
 	}
 	return n + more, err
 }

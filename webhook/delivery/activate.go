@@ -133,7 +133,7 @@ func (s *Service) withCallSlot(ctx context.Context, account string, do func(ctx 
 	case waited > time.Second:
 		return ErrTooManyCalls
 	}
-	return &EndpointError{Unreachable, 0, TimedOut, fmt.Sprintf("The pings took longer than the %d seconds that there are for them.", callTimeout/time.Second)}
+	return &EndpointError{Unreachable, 0, TimedOut, fmt.Sprintf("The pings took longer than %d seconds.", callTimeout/time.Second)}
 }
 
 // callLimit limits the activations and tests in progress.
@@ -199,6 +199,6 @@ func acquireSlot(ctx context.Context, room chan struct{}) error {
 	case room <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("webhook: waiting for a turn: %w", context.Cause(ctx))
+		return fmt.Errorf("webhook: waiting for other activations and tests: %w", context.Cause(ctx))
 	}
 }

@@ -136,7 +136,7 @@ func TestNamesThatLeadToRefusedAddresses(t *testing.T) {
 	}).resolver()
 	s := newSenderWith(e, ample, dialer)
 	defer s.close()
-	want := answer{failure: BadAddress, detail: "The host leads to an address that is not public."}
+	want := answer{failure: BadAddress, detail: "The host resolves to an address that is not public."}
 	for name, address := range names {
 		a := s.post(t.Context(), messageTo("https://"+name+":"+port+"/"))
 		if diff := cmp.Diff(want, untimed(a), cmp.AllowUnexported(answer{})); diff != "" && !(address.Is6() && withoutIPv6()) {
@@ -259,7 +259,7 @@ func TestNameThatLeadsElsewhereTheNextTime(t *testing.T) {
 	}
 
 	ok := answer{status: http.StatusOK}
-	refused := answer{failure: BadAddress, detail: "The host leads to an address that is not public."}
+	refused := answer{failure: BadAddress, detail: "The host resolves to an address that is not public."}
 	rounds := []struct {
 		answers []netip.Addr
 		want    answer

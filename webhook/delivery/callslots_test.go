@@ -135,7 +135,7 @@ func TestActivationWithoutTimeLeft(t *testing.T) {
 		if !errors.As(err, &failed) || time.Since(began) != 30*time.Second {
 			h.Fatalf("after %v: %v", time.Since(began), err)
 		}
-		want := &delivery.EndpointError{Failed: delivery.Unreachable, Failure: delivery.TimedOut, Detail: "The pings took longer than the 30 seconds that there are for them."}
+		want := &delivery.EndpointError{Failed: delivery.Unreachable, Failure: delivery.TimedOut, Detail: "The pings took longer than 30 seconds."}
 		if diff := cmp.Diff(want, failed); diff != "" || h.now(s).Active {
 			h.Errorf("(-want +got):\n%s", diff)
 		}

@@ -25,7 +25,7 @@ const (
 	keyRetryInterval = time.Second
 )
 
-var errNoKey = errors.New("webhook: there is no key of v1a; EnsureKey makes the first")
+var errNoKey = errors.New("webhook: there is no v1a key; EnsureKey creates the first")
 
 // keyring caches the keys of v1a.
 type keyring struct {

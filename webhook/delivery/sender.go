@@ -179,7 +179,7 @@ func (s *sender) post(ctx context.Context, m signedMessage) (a answer) {
 	defer cancel()
 	request, err := m.request(httptrace.WithClientTrace(limited, p.trace()))
 	if err != nil {
-		return answer{failure: BadAddress, detail: "The URL is not one that a request can be made to."}
+		return answer{failure: BadAddress, detail: "No request can be made to the URL."}
 	}
 	response, err := s.transport.RoundTrip(request)
 	switch {

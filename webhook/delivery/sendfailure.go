@@ -31,7 +31,7 @@ const (
 )
 
 // errLimit is the cause of the end of a request that took too long.
-var errLimit = errors.New("webhook: time is up")
+var errLimit = errors.New("webhook: the time limit has passed")
 
 // proxyError is the error of a proxy that does not connect.
 type proxyError struct{ status int }
@@ -61,7 +61,7 @@ func (p *progress) failure(err error, limited context.Context) (f Failure, detai
 	)
 	switch {
 	case errors.Is(err, netguard.ErrAddress):
-		return BadAddress, "The host leads to an address that is not public."
+		return BadAddress, "The host resolves to an address that is not public."
 	case timeIsUp(limited) && p.connected.Load():
 		return TimedOut, timeoutDetail("answer")
 	case timeIsUp(limited):
@@ -79,12 +79,12 @@ func (p *progress) failure(err error, limited context.Context) (f Failure, detai
 	case !p.connected.Load():
 		return NoConnection, "No connection could be made."
 	case !p.answering.Load() || isBroken(err):
-		return NoConnection, "The connection broke before there was an answer."
+		return NoConnection, "The connection ended before there was an answer."
 	}
 	return BadAnswer, badAnswerDetail
 }
 
-var badAnswerDetail = fmt.Sprintf("What came is not an answer over HTTP/1.1, or its headers are longer than %d KiB.", headerLimit>>10)
+var badAnswerDetail = fmt.Sprintf("The answer is not HTTP/1.1, or its headers are longer than %d KiB.", headerLimit>>10)
 
 // timeoutDetail returns the sentence about what did not happen in time.
 func timeoutDetail(what string) string {
@@ -117,15 +117,15 @@ func tlsDetail(err error) string {
 	)
 	switch {
 	case errors.As(err, &name):
-		return "The certificate is not one for the host."
+		return "The certificate is not for this host."
 	case errors.As(err, &issuer):
-		return "The certificate is not under a trusted authority, or intermediate certificates are missing."
+		return "The certificate was not issued by a trusted authority, or intermediate certificates are missing."
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return "The certificate has expired, or is not valid yet."
 	case errors.As(err, &record):
-		return "What listens there does not speak TLS."
+		return "The endpoint does not speak TLS."
 	}
-	return "There was no TLS handshake: version 1.2 or 1.3 and a trusted certificate are required."
+	return "The TLS handshake failed: version 1.2 or 1.3 and a trusted certificate are required."
 }
 
 // timeIsUp reports whether the deadline has passed. An operation may notice that before the context does.

@@ -28,9 +28,9 @@ import (
 func TestAnswersHaveBounds(t *testing.T) {
 	t.Parallel()
 	const (
-		tooLong = "What came is not an answer over HTTP/1.1, or its headers are longer than 32 KiB."
+		tooLong = "The answer is not HTTP/1.1, or its headers are longer than 32 KiB."
 		late    = "There was no answer within 15 seconds."
-		broke   = "The connection broke before there was an answer."
+		broke   = "The connection ended before there was an answer."
 	)
 	endlessly := func(start, more string) func(w io.Writer) {
 		return func(w io.Writer) {
@@ -123,7 +123,7 @@ func TestResetBehindTheStatus(t *testing.T) {
 		c.(*net.TCPConn).SetLinger(0)
 	})
 	a := trialSender(t, Endpoints{AllowPrivate: true}).post(t.Context(), messageTo("http://"+address))
-	want := answer{failure: NoConnection, detail: "The connection broke before there was an answer."}
+	want := answer{failure: NoConnection, detail: "The connection ended before there was an answer."}
 	if diff := cmp.Diff(want, untimed(a), cmp.AllowUnexported(answer{})); diff != "" {
 		t.Error(diff)
 	}
@@ -196,7 +196,7 @@ func TestTLS(t *testing.T) {
 	t.Parallel()
 	ours, others := newAuthority(t), newAuthority(t)
 	good := ours.issue(x509.Certificate{IPAddresses: loopback})
-	const handshake = "There was no TLS handshake: version 1.2 or 1.3 and a trusted certificate are required."
+	const handshake = "The TLS handshake failed: version 1.2 or 1.3 and a trusted certificate are required."
 	for _, test := range []struct {
 		name string
 		tls  *tls.Config
@@ -206,11 +206,11 @@ func TestTLS(t *testing.T) {
 		{"1.2", &tls.Config{Certificates: []tls.Certificate{good}, MaxVersion: tls.VersionTLS12}, answer{status: 204}},
 		{"1.1", &tls.Config{Certificates: []tls.Certificate{good}, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}, answer{failure: BadTLS, detail: handshake}},
 		{"a server of mail", &tls.Config{Certificates: []tls.Certificate{good}, NextProtos: []string{"imap"}}, answer{failure: BadTLS, detail: handshake}},
-		{"self-signed", &tls.Config{}, answer{failure: BadTLS, detail: "The certificate is not under a trusted authority, or intermediate certificates are missing."}},
+		{"self-signed", &tls.Config{}, answer{failure: BadTLS, detail: "The certificate was not issued by a trusted authority, or intermediate certificates are missing."}},
 		{"another authority", &tls.Config{Certificates: []tls.Certificate{others.issue(x509.Certificate{IPAddresses: loopback})}},
-			answer{failure: BadTLS, detail: "The certificate is not under a trusted authority, or intermediate certificates are missing."}},
+			answer{failure: BadTLS, detail: "The certificate was not issued by a trusted authority, or intermediate certificates are missing."}},
 		{"another host", &tls.Config{Certificates: []tls.Certificate{ours.issue(x509.Certificate{DNSNames: []string{"example.com"}})}},
-			answer{failure: BadTLS, detail: "The certificate is not one for the host."}},
+			answer{failure: BadTLS, detail: "The certificate is not for this host."}},
 		{"expired", &tls.Config{Certificates: []tls.Certificate{ours.issue(x509.Certificate{IPAddresses: loopback, NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(-time.Hour)})}},
 			answer{failure: BadTLS, detail: "The certificate has expired, or is not valid yet."}},
 		{"of a client", &tls.Config{Certificates: []tls.Certificate{ours.issue(x509.Certificate{IPAddresses: loopback, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})}},
@@ -239,17 +239,17 @@ func TestNoHandshake(t *testing.T) {
 		want          answer
 	}{
 		{"nobody", testenv.Address(t), answer{failure: NoConnection, detail: "The connection was refused."}},
-		{"plain HTTP", strings.TrimPrefix(plain.URL, "http://"), answer{failure: BadTLS, detail: "What listens there does not speak TLS."}},
+		{"plain HTTP", strings.TrimPrefix(plain.URL, "http://"), answer{failure: BadTLS, detail: "The endpoint does not speak TLS."}},
 		{"one who hangs up", rawEndpoint(t, func(c net.Conn) { c.Read(make([]byte, 1)) }), answer{failure: NoConnection, detail: "No connection could be made."}},
 		{"another protocol", rawEndpoint(t, func(c net.Conn) { io.WriteString(c, "220 mail.example.com ESMTP\r\n"); io.Copy(io.Discard, c) }),
-			answer{failure: BadTLS, detail: "What listens there does not speak TLS."}},
+			answer{failure: BadTLS, detail: "The endpoint does not speak TLS."}},
 		{"records without end", rawEndpoint(t, func(c net.Conn) {
 			for {
 				if _, err := c.Write([]byte{0x15, 3, 3, 0, 2, 1, 90}); err != nil { // a warning that means nothing
 					return
 				}
 			}
-		}), answer{failure: BadTLS, detail: "There was no TLS handshake: version 1.2 or 1.3 and a trusted certificate are required."}},
+		}), answer{failure: BadTLS, detail: "The TLS handshake failed: version 1.2 or 1.3 and a trusted certificate are required."}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			a := trialSender(t, Endpoints{AllowPrivate: true}).post(t.Context(), messageTo("https://"+test.address))

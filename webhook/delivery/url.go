@@ -66,7 +66,7 @@ func checkAuthority(authority string, allowPrivate bool) (fault string) {
 	case hasPort && !isPort(port):
 		return "The port must be a number from 1 to 65535."
 	case hasPort && slices.Contains(strings.Fields(badPorts), port):
-		return "The port must not be one that is set aside for another protocol."
+		return "The port must not be one that is reserved for another protocol."
 	}
 	if address, is := netguard.Literal(host); is {
 		return checkAddress(host, address, allowPrivate)
@@ -87,11 +87,11 @@ func checkAddress(host string, address netip.Addr, allowPrivate bool) (fault str
 	}
 	switch {
 	case !address.IsValid():
-		return "The host is neither a name nor an IP address."
+		return "The host must be a name or an IP address."
 	case !guard(allowPrivate).Allows(address):
 		return "The host must not be a local, private or reserved address."
 	case host != plain || address.Is4In6():
-		return "The host must be a name or an IP address in its usual form."
+		return "An IP address must be written in its usual form."
 	}
 	return ""
 }

@@ -285,7 +285,7 @@ func (o *Object) OptionalNumber(path string, rules ...Rule) *float64 {
 	f, err := strconv.ParseFloat(v.text, 64) // infinite if it is too large; the lexer has checked its grammar
 	fault := firstFault(r.number, f)
 	if err != nil && fault == "" {
-		fault = "Must be a smaller number."
+		fault = "The number is too large."
 	}
 	if fault != "" {
 		o.Fault(path, fault)

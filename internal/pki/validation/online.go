@@ -221,5 +221,5 @@ func (l *lookup) fetchRevocation(cert, issuer *x509.Certificate, at Times, depth
 
 // unavailableWarning returns the warning for failed requests.
 func unavailableWarning(err error) string {
-	return fmt.Sprintf("Not all that the document lacks was to be had: %s.", strings.ReplaceAll(err.Error(), "\n", "; "))
+	return fmt.Sprintf("Some data that the document lacks could not be fetched: %s.", strings.ReplaceAll(err.Error(), "\n", "; "))
 }

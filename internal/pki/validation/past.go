@@ -139,7 +139,7 @@ func (v *pastValidation) failIfPending() {
 		return
 	}
 	sub, problem := ades.RevocationOutOfBoundsNoPOE, fmt.Sprintf(
-		"Nothing proves that the revocation data for %s existed before the end of who signed it.", ades.Identify(v.report.Chain[v.pending[0]]))
+		"Nothing proves that the revocation data for %s existed before the certificate of its signer expired or was revoked.", ades.Identify(v.report.Chain[v.pending[0]]))
 	switch {
 	case errors.Is(v.errs[v.pending[0]], ades.ErrAlgorithm):
 		sub, problem = ades.CryptoConstraintsFailureNoPOE, v.errs[v.pending[0]].Error()

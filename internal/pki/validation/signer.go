@@ -104,7 +104,7 @@ func (s signerCheck) check() {
 	}
 	if end := AnnouncedExpiry(s.report.Algorithm, cert.PublicKey, s.at); !end.IsZero() {
 		s.report.Warnings = append(s.report.Warnings, fmt.Sprintf(
-			"The algorithm or the key is announced to be relied upon before %s only.", end.Format(time.DateOnly)))
+			"The algorithm or the key is considered secure only until %s.", end.Format(time.DateOnly)))
 	}
 	if chain != nil {
 		s.checkRevocation(chain)

@@ -87,7 +87,7 @@ func (l *linter) readTrailer(text []byte) bool {
 	value, err := pdf.Parse(bytes.TrimSpace(text))
 	trailer, ok := value.(pdf.Dict)
 	if err != nil || !ok {
-		l.fault(Startxref, "the trailer is no dictionary: %v", err)
+		l.fault(Startxref, "the trailer is not a dictionary: %v", err)
 		return false
 	}
 	l.section.trailer = trailer
