@@ -18,46 +18,30 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// Whatever transaction the store goes away at, and whether or not that one was committed: a
-// client that repeats its calls gets one document with one signature, the person was asked
-// once, and no document is left.
+// The store becomes unavailable at any transaction, whether or not that one is committed. A client that repeats its calls
+// gets one document with one signature, the person is asked once, and no document is left: neither the one that was
+// sent, nor a signed one of XML that a transaction which was not committed would have kept.
 func TestStoreThatGoesAway(t *testing.T) {
-	for _, err := range []error{storage.ErrUnavailable, storage.ErrFull} {
-		for _, committed := range []bool{false, true} {
-			if committed && err == storage.ErrFull {
-				continue // says that nothing was stored
-			}
-			for _, lasts := range []time.Duration{0, 4 * time.Second, 25 * time.Second} {
-				t.Run(fmt.Sprintf("%v, committed %v, for %v", err, committed, lasts), func(t *testing.T) {
-					t.Parallel()
-					at := 1
-					for goesAway(t, outing{at, committed, lasts, err}, signing.PDF) {
-						at++
-					}
-					if at < 8 {
-						t.Errorf("a request took %d transactions: the test sees too few of them", at-1)
-					}
-				})
-			}
-		}
-	}
-}
-
-// The signed document of XML is another one than that which was sent: of both, and of those that a
-// transaction which was not committed would have kept, none is left.
-func TestStoreThatGoesAwayFromXML(t *testing.T) {
-	for name, o := range map[string]outing{
-		"committed": {committed: true, err: storage.ErrUnavailable}, "not committed": {lasts: 4 * time.Second, err: storage.ErrUnavailable}, "full": {err: storage.ErrFull},
+	unavailable, full := storage.ErrUnavailable, storage.ErrFull
+	for format, outings := range map[signing.Format][]outing{
+		signing.PDF: {
+			{committed: false, err: unavailable}, {committed: false, err: unavailable, lasts: 4 * time.Second}, {committed: false, err: unavailable, lasts: 25 * time.Second},
+			{committed: true, err: unavailable}, {committed: true, err: unavailable, lasts: 4 * time.Second}, {committed: true, err: unavailable, lasts: 25 * time.Second},
+			{err: full}, {err: full, lasts: 4 * time.Second}, {err: full, lasts: 25 * time.Second},
+		},
+		signing.XML: {{committed: true, err: unavailable}, {err: unavailable, lasts: 4 * time.Second}, {err: full}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for o.at = 1; goesAway(t, o, signing.XML); {
-				o.at++
-			}
-			if o.at < 8 {
-				t.Errorf("a request took %d transactions: the test sees too few of them", o.at-1)
-			}
-		})
+		for _, o := range outings {
+			t.Run(fmt.Sprintf("%s, %v, committed %v, for %v", format, o.err, o.committed, o.lasts), func(t *testing.T) {
+				t.Parallel()
+				for o.at = 1; goesAway(t, o, format); {
+					o.at++
+				}
+				if o.at < 8 {
+					t.Errorf("a request took %d transactions: the test sees too few of them", o.at-1)
+				}
+			})
+		}
 	}
 }
 

@@ -61,17 +61,30 @@ func TestSignatureMadeOnThePhone(t *testing.T) {
 	}
 }
 
-// Such a signature is no baseline signature, and is not passed off as one.
-func TestLevelsOfSignaturesMadeOnThePhone(t *testing.T) {
+// A signature that is made on the phone is no baseline signature, so that it has no higher level, and it goes into a PDF
+// only. The document of an order grows, which XML does not.
+func TestFormatsAndLevelsThatAreRefused(t *testing.T) {
 	t.Parallel()
-	s := newService(t, wholeCMS(t), signing.Options{IgnoreInterval: true})
-	for _, level := range []ades.Level{ades.T, ades.LT, ades.LTA} {
-		if _, err := s.start(func(in *signing.Start) { in.Level = level }); !errors.Is(err, signing.ErrLevel) {
-			t.Errorf("%v: %v", level, err)
-		}
-	}
-	if n := s.documents(); n != 0 || s.phone.calls != 0 {
-		t.Errorf("%d documents are left, %d calls", n, s.phone.calls)
+	for name, test := range map[string]struct {
+		phone func(*testing.T) *phone
+		in    signing.Start
+		want  error
+	}{
+		"CMS at T":     {wholeCMS, signing.Start{Level: ades.T}, signing.ErrLevel},
+		"CMS at LTA":   {wholeCMS, signing.Start{Level: ades.LTA}, signing.ErrLevel},
+		"CMS in XML":   {wholeCMS, signing.Start{Format: signing.XML}, signing.ErrFormat},
+		"XML to order": {newPhone, signing.Start{Format: signing.XML, Order: &signing.Order{ID: "order"}}, signing.ErrFormat},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, test.phone(t), signing.Options{})
+			_, err := s.start(func(in *signing.Start) { in.Format, in.Level, in.Order = test.in.Format, test.in.Level, test.in.Order })
+			if !errors.Is(err, test.want) || s.phone.calls != 0 {
+				t.Errorf("%v, %d calls", err, s.phone.calls)
+			}
+			if n := s.documents(); n != 0 && test.in.Order == nil { // that of an order is its owner's
+				t.Errorf("%d documents are left", n)
+			}
+		})
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
-	testenv "github.com/innsigli/innsigli/internal/test/env"
 	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/signing"
 )
@@ -49,72 +47,12 @@ func (o *outage) Revocation(ctx context.Context, cert, issuer *x509.Certificate,
 
 var (
 	errTSADown       = fmt.Errorf("%w: %w: connection refused", ades.ErrTimestamp, ades.ErrUnavailable)
-	errTSALies       = fmt.Errorf("%w: the nonce is another", ades.ErrTimestamp)
 	errResponderDown = fmt.Errorf("%w: %w: connection refused", ades.ErrNoRevocation, ades.ErrUnavailable)
-	errUnknownThere  = fmt.Errorf("%w: the certificate is not known", ades.ErrNoRevocation)
 )
 
 func (s service) atLevel(l ades.Level) string {
 	s.t.Helper()
 	return s.mustStart(func(in *signing.Start) { in.Level = l })
-}
-
-// spec 3.9: while a source is down polls are pending, and the value is not lost.
-// The person is not asked again.
-func TestSourceThatIsDownForTenMinutes(t *testing.T) {
-	testenv.Slow(t, "it asks for hours of virtual time")
-	t.Parallel()
-	for _, test := range []struct {
-		name        string
-		level       ades.Level
-		tsa, status error
-	}{
-		{"B, responder down", ades.B, nil, errResponderDown},
-		{"T, TSA down", ades.T, errTSADown, nil},
-		{"T, TSA lies", ades.T, errTSALies, nil},
-		{"T, responder down", ades.T, nil, errResponderDown},
-		{"LT, TSA down", ades.LT, errTSADown, nil},
-		{"LT, responder down", ades.LT, nil, errResponderDown},
-		{"LT, certificate unknown", ades.LT, nil, errUnknownThere},
-		{"LTA, both down", ades.LTA, errTSADown, errResponderDown},
-	} {
-		for _, driven := range []string{"by polls", "in the background"} {
-			t.Run(test.name+", "+driven, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					p := newPhone(t)
-					o := newOutage(p.ca)
-					var told atomic.Int64
-					s := newService(t, p, signing.Options{Sources: o.sources, OnStep: func(_ context.Context, s signing.Step) {
-						if s.Err != nil {
-							told.Add(1)
-						}
-					}})
-					o.cut(test.tsa, test.status)
-					id := s.atLevel(test.level)
-					if driven == "in the background" {
-						s.background(t)
-					}
-					for range 10 {
-						if r := s.poll(id); r.Code != idp.AuthorizationPending {
-							t.Fatalf("while a source is down: %+v", r)
-						}
-						time.Sleep(time.Minute)
-					}
-					calls := p.calls
-					o.cut(nil, nil)
-					time.Sleep(time.Minute)
-					asked := o.asked.Load()
-					s.checkSigned(s.poll(id).Document)
-					if later := o.asked.Load(); driven == "in the background" && later != asked {
-						t.Errorf("the poll asked %d times for what was there", later-asked)
-					}
-					if p.calls != calls || told.Load() == 0 {
-						t.Errorf("%d calls to the phone after it had signed, %d reasons told", p.calls-calls, told.Load())
-					}
-				})
-			})
-		}
-	}
 }
 
 func (o *outage) cut(tsa, status error) {
@@ -207,32 +145,4 @@ func TestRevokedCertificates(t *testing.T) {
 			})
 		}
 	}
-}
-
-// A process that dies once the value is stored leaves the rest to the next one.
-func TestStoredValueIsCompletedByAnotherProcess(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p := newPhone(t)
-		o := newOutage(p.ca)
-		first := newService(t, p, signing.Options{Sources: o.sources})
-		o.cut(errTSADown, nil)
-		id := first.atLevel(ades.LT)
-		if r := first.poll(id); r.Code != idp.AuthorizationPending {
-			t.Fatalf("%+v", r)
-		}
-		o.cut(nil, nil)
-		p.poll = func(idp.State) (idp.State, idp.Event, error) {
-			return idp.State{}, nil, errors.New("the person has answered already")
-		}
-		time.Sleep(time.Minute)
-		second := onStore(t, first.db, p, signing.Options{Sources: o.sources})
-		if n := second.work(t.Context()); n != 1 {
-			t.Errorf("%d completed", n)
-		}
-		if n := second.work(t.Context()); n != 0 {
-			t.Errorf("%d completed again", n)
-		}
-		second.checkSigned(first.poll(id).Document)
-	})
 }

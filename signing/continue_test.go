@@ -86,24 +86,6 @@ func TestProviderWithoutEnd(t *testing.T) {
 	}
 }
 
-// Whichever call of the start is refused, there is no request to poll (spec 3.6).
-func TestRefusedWhenAskedToSign(t *testing.T) {
-	t.Parallel()
-	p := newPhone(t)
-	p.sign = func(s idp.State) (idp.State, idp.Event, error) {
-		return s, idp.Failed{Failure: idp.Failure{Code: idp.UserHasNoPhone, OAuth: "access_denied", Description: "audkenni_400"}}, nil
-	}
-	s := newService(t, p, signing.Options{IgnoreInterval: true})
-	_, err := s.start()
-	var refusal *signing.Refusal
-	if !errors.As(err, &refusal) || refusal.Code != idp.UserHasNoPhone {
-		t.Fatal(err)
-	}
-	if n := s.documents(); n != 0 {
-		t.Errorf("%d documents are left", n)
-	}
-}
-
 // The client hears of a provider that is asked too often, once, and in its words.
 func TestProviderSaysSlowDown(t *testing.T) {
 	t.Parallel()

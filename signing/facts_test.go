@@ -141,7 +141,7 @@ func TestEvidenceOfAFailure(t *testing.T) {
 	p.begin = func() (idp.Event, error) {
 		return idp.Failed{Failure: idp.Failure{Code: idp.UserNotFound}}, nil
 	}
-	_, _ = s.start() // refused, which TestRefusalAtStartLeavesNothing sees to
+	_, _ = s.start() // refused, see TestStartThatComesToNothing
 	if diff := cmp.Diff([]string{"signature.asked", "signature.failed"}, s.allKinds()[3:]); diff != "" {
 		t.Error("refused at once:", diff)
 	}

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -184,5 +186,19 @@ func TestGoldenKept(t *testing.T) {
 	}
 	if diff := cmp.Diff(xml, gotXML.revisions); diff != "" {
 		t.Errorf("xml -want +got:\n%s", diff)
+	}
+}
+
+// docs/xml.md lists each reason why XML cannot be signed.
+func TestXMLFailuresAreDocumented(t *testing.T) {
+	_, table, _ := strings.Cut(string(testenv.ReadFile(t, filepath.Join(testenv.Root(t), "docs", "xml.md"))), "| | `errorDescription` |\n|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	if rows := strings.Count(table, "\n") + 1; rows != len(xmlFailures) {
+		t.Errorf("%d rows for %d reasons", rows, len(xmlFailures))
+	}
+	for _, f := range xmlFailures {
+		if !strings.Contains(table, " | "+f.why+" |") {
+			t.Errorf("no row says %q", f.why)
+		}
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
@@ -114,29 +112,6 @@ func started(t *testing.T, m meter, id string) time.Time {
 		t.Fatal(err)
 	}
 	return r.CreatedAt
-}
-
-// A request that expires before the provider has anything to say expires in time.
-func TestSilenceUntilAfterTheEnd(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p := newPhone(t)
-		p.sign = func(s idp.State) (idp.State, idp.Event, error) {
-			return s, idp.Waiting{RetryAfter: time.Hour}, nil
-		}
-		p.poll = p.sign
-		m := newMeter(t, p, signing.Options{})
-		id := m.mustStart()
-		var got []idp.ErrorCode
-		for range 3 {
-			time.Sleep(145 * time.Second)
-			code, _ := m.polled(id)
-			got = append(got, code)
-		}
-		if diff := cmp.Diff([]idp.ErrorCode{pending, idp.ExpiredToken, idp.ExpiredToken}, got); diff != "" {
-			t.Error(diff)
-		}
-	})
 }
 
 // While a job completes the signature, polls only read too.

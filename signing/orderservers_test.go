@@ -14,12 +14,6 @@ import (
 	"github.com/innsigli/innsigli/signing"
 )
 
-// ordersOnPostgres are two services on one database, each with connections of its own.
-func ordersOnPostgres(t *testing.T, p *phone) (one, two *orders) {
-	t.Helper()
-	return ordersOnDatabase(t, postgrestest.Database(t), p)
-}
-
 func ordersOnDatabase(t *testing.T, url string, p *phone) (one, two *orders) {
 	t.Helper()
 	both := serversOn(t, url, p, 2)
@@ -92,29 +86,4 @@ func TestCancelOnAnotherServer(t *testing.T) {
 		cancelling.Wait()
 		one.wantCancelled(id, "signature.asked", "signature.prepared", "signature.abandoned")
 	})
-}
-
-// Two servers drive one request after the other's lease, and each job is done by both.
-func TestOrdersOnSeveralServers(t *testing.T) {
-	t.Parallel()
-	p := newPhone(t)
-	one, two := ordersOnPostgres(t, p)
-	for n := range 3 {
-		id := one.mustOrder()
-		if err := two.db.InTx(t.Context(), func(ctx context.Context) error { return two.owner.accept(ctx, "another") }); !errors.Is(err, errTaken) {
-			t.Error(err)
-		}
-		var servers sync.WaitGroup
-		for _, by := range []*orders{one, two, one, two} {
-			servers.Go(func() {
-				if got := by.drive(id); !got.Done || got.Failure != nil {
-					t.Errorf("%+v", got)
-				}
-			})
-		}
-		servers.Wait()
-		two.wantSignatures(n + 1)
-		two.tells(id, ordered...)
-	}
-	one.wantNoJobs()
 }

@@ -31,13 +31,13 @@ func TestStartsWithOneKeyOnTwoServers(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]error{"body": nil, "another body": signing.ErrKeyReused} {
 		t.Run(body, func(t *testing.T) {
-			p, db := newPhone(t), newStore(t)
+			p, db := newPhone(t), &creating{DB: newStore(t)}
 			signal, err := busysignal.New(db.BusySignals(), db, busysignal.Options{}).Create(t.Context(), account)
 			if err != nil {
 				t.Fatal(err)
 			}
 			start := func(s service, body string) (signing.Started, error) {
-				return s.start(func(in *signing.Start) {
+				return s.start(pictured(t), func(in *signing.Start) {
 					in.Key = &signing.IdempotencyKey{Client: "client", Key: "key", Fingerprint: body}
 					in.BusySignal = &signing.BusySignalUse{ID: signal}
 				})
@@ -52,6 +52,11 @@ func TestStartsWithOneKeyOnTwoServers(t *testing.T) {
 			if !errors.Is(err, want) || err == nil && two.ID != one.ID || p.calls != calls {
 				t.Errorf("%+v, %v after %d calls to the provider", two, err, p.calls-calls)
 			}
+			if len(db.created) != 4 { // a document and an image at each server
+				t.Fatalf("%d documents", len(db.created))
+			}
+			first.wantThere(db.created[:2], true)
+			first.wantThere(db.created[2:], false)
 			first.checkSigned(first.poll(one.ID).Document)
 		})
 	}

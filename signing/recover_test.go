@@ -211,26 +211,6 @@ func TestRecoverUntilSwept(t *testing.T) {
 	}
 }
 
-// A server that was down when the time for completing was over ends the request later, and its value is kept all
-// the same.
-func TestRecoverAbandoned(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		n := newNetwork(t)
-		s := n.service(n.client(tsa, n.roots))
-		id := s.atLevel(ades.LT)
-		n.set(tsa, down)
-		s.pending(id, "while the TSA is down")
-		time.Sleep(30 * time.Hour)
-		if swept, err := s.Sweep(t.Context()); swept != 1 || err != nil {
-			t.Errorf("swept %d, %v", swept, err)
-		}
-		s.keptForRecovery(id)
-		n.renew()
-		s.checkSigned(s.recovered(id))
-	})
-}
-
 // A signature is recovered by one server while another deletes its request.
 func TestRecoverWhileSwept(t *testing.T) {
 	t.Parallel()

@@ -2,7 +2,6 @@ package signing_test
 
 import (
 	"errors"
-	"io"
 	"sync"
 	"testing"
 
@@ -99,17 +98,4 @@ func (s service) startOnly(signal string) (id string) {
 		return !errors.Is(err, signing.ErrKeyInUse)
 	})
 	return id
-}
-
-// A server on Postgres goes on with what another has begun.
-func TestAnotherServerGoesOn(t *testing.T) {
-	t.Parallel()
-	p := newPhone(t)
-	all := servers(t, p, 2)
-	id := all[0].mustStart()
-	_ = all[1].Poll(t.Context(), account, id, func(signing.Answer) error { return io.ErrClosedPipe })
-	all[0].checkSigned(all[0].poll(id).Document)
-	if r := all[1].poll(id); !r.Finished {
-		t.Errorf("%+v", r)
-	}
 }

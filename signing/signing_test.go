@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/signing"
 )
@@ -53,84 +52,6 @@ func TestRequestFromStartToDelivery(t *testing.T) {
 			t.Errorf("after delivery: %+v", r)
 		}
 	})
-}
-
-func TestCodeKnownAtStart(t *testing.T) {
-	t.Parallel()
-	p := newPhone(t)
-	p.sign = func(s idp.State) (idp.State, idp.Event, error) { return s, idp.Waiting{Code: "4141"}, nil }
-	started, err := newService(t, p, signing.Options{}).start()
-	if err != nil || started.Code != "4141" {
-		t.Errorf("%+v, %v", started, err)
-	}
-}
-
-// The certificate may come only when the person has answered a first prompt, and
-// turn out to be another one later: the digest is then prepared anew.
-func TestCertificateChosenOnThePhone(t *testing.T) {
-	t.Parallel()
-	p := newPhone(t)
-	s := newService(t, p, signing.Options{IgnoreInterval: true})
-	p.begin = func() (idp.Event, error) { return idp.Waiting{}, nil }
-	id := s.mustStart()
-
-	p.poll = func(state idp.State) (idp.State, idp.Event, error) { return state, p.needDigest(), nil }
-	if r := s.poll(id); r.Code != idp.AuthorizationPending || len(p.digests) != 1 {
-		t.Fatalf("%+v, %d digests", r, len(p.digests))
-	}
-	first := p.digests[0].Sum
-	p.key, p.cert = p.issue(kennitala)
-	if r := s.poll(id); r.Code != idp.AuthorizationPending || bytes.Equal(first, p.digests[0].Sum) {
-		t.Fatalf("%+v, the digest did not change", r)
-	}
-	p.poll = func(state idp.State) (idp.State, idp.Event, error) { return state, p.signed(), nil }
-	s.checkSigned(s.poll(id).Document)
-}
-
-func TestRefusalAtStartLeavesNothing(t *testing.T) {
-	t.Parallel()
-	p := newPhone(t)
-	p.begin = func() (idp.Event, error) {
-		return idp.Failed{Failure: idp.Failure{Code: idp.UserNotFound, OAuth: "access_denied", Description: "audkenni_404"}}, nil
-	}
-	s := newService(t, p, signing.Options{})
-	signal, err := s.signals.Create(t.Context(), account)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = s.start(func(in *signing.Start) { in.BusySignal = &signing.BusySignalUse{ID: signal} })
-	var refusal *signing.Refusal
-	if !errors.As(err, &refusal) || refusal.Description != "audkenni_404" {
-		t.Fatal(err)
-	}
-	if err := s.signals.Take(t.Context(), account, signal, busysignal.Holder{ID: "another"}); err != nil {
-		t.Errorf("the signal is still held: %v", err)
-	}
-	if n := s.documents(); n != 0 {
-		t.Errorf("%d documents left", n)
-	}
-}
-
-func TestProviderFaultAtStartLeavesNothing(t *testing.T) {
-	t.Parallel()
-	for name, set := range map[string]func(*phone){
-		"begin": func(p *phone) { p.begin = func() (idp.Event, error) { return nil, io.ErrUnexpectedEOF } },
-		"sign": func(p *phone) {
-			p.sign = func(s idp.State) (idp.State, idp.Event, error) { return s, nil, io.ErrUnexpectedEOF }
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := newPhone(t)
-			set(p)
-			s := newService(t, p, signing.Options{})
-			if _, err := s.start(); !errors.Is(err, io.ErrUnexpectedEOF) {
-				t.Error(err)
-			}
-			if n := s.documents(); n != 0 {
-				t.Errorf("%d documents left", n)
-			}
-		})
-	}
 }
 
 func TestTransportFaultWhilePollingEndsNothing(t *testing.T) {
@@ -264,14 +185,6 @@ func TestIssuerThatTheProviderLeavesOut(t *testing.T) {
 	}})
 	r := s.poll(s.mustStart())
 	s.checkSigned(r.Document) // which knows the root alone
-}
-
-func TestPNOISKennitalaIsTheSamePerson(t *testing.T) {
-	t.Parallel()
-	p := newPhone(t)
-	p.key, p.cert = p.issue("PNOIS-" + kennitala)
-	s := newService(t, p, signing.Options{})
-	s.checkSigned(s.poll(s.mustStart()).Document)
 }
 
 func TestDocumentThatCannotBeSigned(t *testing.T) {

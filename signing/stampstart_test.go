@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/idp"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
@@ -85,34 +86,43 @@ func (s service) wantNothing() {
 	}
 }
 
-// What is refused after the place was found leaves no image behind.
-func TestRefusedAfterThePlaceWasFound(t *testing.T) {
+// A start that the provider refuses or cannot answer leaves no document and no image, and does not hold the busy signal.
+// It is all the same which call of the start that is (spec 3.6).
+func TestStartThatComesToNothing(t *testing.T) {
 	t.Parallel()
+	refusal := idp.Failed{Failure: idp.Failure{Code: idp.UserNotFound, OAuth: "access_denied", Description: "audkenni_404"}}
 	for name, test := range map[string]struct {
-		signal string
-		begin  func() (idp.Event, error)
-	}{
-		"busy signal that does not exist": {signal: "there is none"},
-		"fault of the provider":           {begin: func() (idp.Event, error) { return nil, io.ErrUnexpectedEOF }},
-		"refused by the provider":         {begin: func() (idp.Event, error) { return idp.Failed{Failure: idp.Failure{Code: idp.UserNotFound}}, nil }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := newPhone(t)
-			if test.begin != nil {
-				p.begin = test.begin
-			}
-			db := &creating{DB: newStore(t)}
-			s := onStore(t, db, p, signing.Options{})
-			_, err := s.start(pictured(t), func(in *signing.Start) {
-				if test.signal != "" {
-					in.BusySignal = &signing.BusySignalUse{ID: test.signal}
+		event idp.Event
+		err   error
+	}{"refused": {event: refusal}, "fault": {err: io.ErrUnexpectedEOF}} {
+		for call, set := range map[string]func(*phone){
+			"begin": func(p *phone) { p.begin = func() (idp.Event, error) { return test.event, test.err } },
+			"sign": func(p *phone) {
+				p.sign = func(s idp.State) (idp.State, idp.Event, error) { return s, test.event, test.err }
+			},
+		} {
+			t.Run(name+" at "+call, func(t *testing.T) {
+				p, db := newPhone(t), &creating{DB: newStore(t)}
+				set(p)
+				s := onStore(t, db, p, signing.Options{})
+				signal, err := s.signals.Create(t.Context(), account)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = s.start(pictured(t), func(in *signing.Start) { in.BusySignal = &signing.BusySignalUse{ID: signal} })
+				var refused *signing.Refusal
+				if test.err != nil && !errors.Is(err, test.err) || test.err == nil && (!errors.As(err, &refused) || refused.Failure != refusal.Failure) {
+					t.Error(err)
+				}
+				if len(db.created) != 2 {
+					t.Fatalf("%d documents", len(db.created))
+				}
+				s.wantThere(db.created, false)
+				if err := s.signals.Take(t.Context(), account, signal, busysignal.Holder{ID: "another"}); err != nil {
+					t.Errorf("the signal is still held: %v", err)
 				}
 			})
-			if err == nil || len(db.created) != 2 {
-				t.Fatalf("%v after %d documents", err, len(db.created))
-			}
-			s.wantThere(db.created, false)
-		})
+		}
 	}
 }
 
@@ -157,24 +167,4 @@ func TestRequestOfAKeyThatIsGone(t *testing.T) {
 		in.Key = &signing.IdempotencyKey{Client: "client", Key: "key", Fingerprint: "body"}
 	})
 	wantShown(t, s.poll(id).Document, map[string]bool{"A signer": true})
-}
-
-// Two servers at once find a place each, and one of them makes the request.
-func TestStampsOnTwoServers(t *testing.T) {
-	t.Parallel()
-	p, db := newPhone(t), &creating{DB: newStore(t)}
-	key := func(in *signing.Start) {
-		in.Key = &signing.IdempotencyKey{Client: "client", Key: "key", Fingerprint: "body"}
-	}
-	first := onStore(t, db, p, signing.Options{IgnoreInterval: true})
-	id := first.mustStart(pictured(t), key)
-	second := wired(t, db, &racing{Store: db.Requests()}, db, p, signing.Options{IgnoreInterval: true})
-	if again, err := second.start(pictured(t), key); err != nil || again.ID != id {
-		t.Errorf("%+v, %v", again, err)
-	}
-	if len(db.created) != 4 {
-		t.Fatalf("%d documents", len(db.created))
-	}
-	first.wantThere(db.created[:2], true)
-	first.wantThere(db.created[2:], false)
 }

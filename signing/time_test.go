@@ -59,6 +59,31 @@ func TestExpiryAndClearing(t *testing.T) {
 	})
 }
 
+// A request expires when the provider says, if that is sooner than the service's own limit.
+func TestExpiryOfTheProvider(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPhone(t)
+		expires := time.Now().Add(100 * time.Second)
+		p.sign = func(state idp.State) (idp.State, idp.Event, error) {
+			state.Expires = expires
+			return state, idp.Waiting{}, nil
+		}
+		p.poll = waits
+		s := newService(t, p, signing.Options{})
+		started, err := s.start()
+		if err != nil || started.ExpiresIn != 100*time.Second {
+			t.Fatalf("%+v, %v", started, err)
+		}
+		time.Sleep(99 * time.Second)
+		s.pending(started.ID, "before the end")
+		time.Sleep(2 * time.Second)
+		if r := s.poll(started.ID); r.Code != idp.ExpiredToken {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
 // A signature given in time is not lost to a client that polls late.
 func TestLatePollGetsTheSignature(t *testing.T) {
 	t.Parallel()

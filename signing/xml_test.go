@@ -2,7 +2,6 @@ package signing_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -152,28 +151,6 @@ func refusedXML(t *testing.T, content, why string, packing signing.Packing) {
 	}
 	if n := s.documents(); n != 0 {
 		t.Errorf("%d documents are left", n)
-	}
-}
-
-// Nobody asks a phone that makes a whole CMS to sign XML.
-func TestXMLOnAPhoneThatMakesTheSignature(t *testing.T) {
-	t.Parallel()
-	s := newXMLService(t, wholeCMS(t), signing.Options{})
-	if _, err := s.start(); !errors.Is(err, signing.ErrFormat) {
-		t.Error(err)
-	}
-	if n := s.documents(); n != 0 || s.phone.calls != 0 {
-		t.Errorf("%d documents are left, %d calls", n, s.phone.calls)
-	}
-}
-
-// The document of an order grows, and stays its owner's.
-func TestXMLIsNotSignedToOrder(t *testing.T) {
-	t.Parallel()
-	s := newXMLService(t, newPhone(t), signing.Options{})
-	_, err := s.start(func(in *signing.Start) { in.Order = &signing.Order{ID: "order"} })
-	if !errors.Is(err, signing.ErrFormat) || s.phone.calls != 0 {
-		t.Errorf("%v, %d calls", err, s.phone.calls)
 	}
 }
 

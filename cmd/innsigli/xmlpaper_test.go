@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -83,70 +82,6 @@ func TestXMLPaperStarts(t *testing.T) {
 	wantXML(t, filepath.Join(folder, "signed.xml"), filepath.Join(folder, "root.pem"), report.Signature{
 		Format: "XAdES-BASELINE-LTA", Signer: people[0].name, Location: "Akureyri, IS", Reason: "Samþykkt", Coverage: ades.WholeDocument,
 	})
-}
-
-// What it says of XML that cannot be signed is what a poll says, row by row.
-func TestXMLPaperRefuses(t *testing.T) {
-	program, err := exec.LookPath("innsigli")
-	if err != nil {
-		t.Fatal(err)
-	}
-	folder := shortFolder(t)
-	writeSigner(t, folder, catest.New(t))
-	path := func(name string) string { return filepath.Join(folder, name) }
-	output(t, done, "sign", path("in.xml"), "--cert", path("chain.pem"), "--key", path("key.pem"), "-o", path("signed.xml"))
-	signed := string(testenv.ReadFile(t, path("signed.xml")))
-	samples := map[string][]string{ // by how the row begins
-		"not well-formed":                       {"<a>", "<a/><b/>", "<p:a/>", "A letter."},
-		"a document type declaration":           {"<!DOCTYPE a><a/>"},
-		"a relative namespace name":             {`<a xmlns="orders"/>`},
-		"its encoding":                          {"<a>\xE9</a>", "<?xml version='1.0' encoding='UTF-7'?><a/>"},
-		"its size":                              {strings.Repeat("<a>", 300) + strings.Repeat("</a>", 300)},
-		"a signature that is there would break": {signed},
-		"a signature that is there is broken":   {strings.Replace(signed, "842", "843", 1)},
-	}
-	p := startSandbox(t, program, "bolt:"+path("store.db"), nil)
-	c := p.signIn(t)
-	c.addPeople(t, people[0])
-	paper := string(testenv.ReadFile(t, filepath.Join(testenv.Root(t), "docs", "xml.md")))
-	_, table, _ := strings.Cut(paper, "| | `errorDescription` |\n|---|---|\n")
-	table, _, _ = strings.Cut(table, "\n\n")
-	rows := strings.Split(table, "\n")
-	if len(rows) != len(samples) {
-		t.Fatalf("%d rows for %d kinds of samples:\n%s", len(rows), len(samples), table)
-	}
-	for begins, contents := range samples {
-		i := slices.IndexFunc(rows, func(row string) bool { return strings.HasPrefix(row, "| "+begins) })
-		if i < 0 {
-			t.Fatalf("no row for %q", begins)
-		}
-		_, want, _ := strings.Cut(strings.TrimSuffix(rows[i], " |"), " | ")
-		for _, content := range contents {
-			if got := c.refusal(t, content); got != want {
-				t.Errorf("%.40q: %q, and the paper says %q", content, got, want)
-			}
-		}
-	}
-}
-
-// refusal is what a poll says of XML that is to be put into a signature.
-func (c *client) refusal(t *testing.T, content string) string {
-	t.Helper()
-	body, err := json.Marshal(map[string]any{
-		"file":                      map[string]any{"type": "Xml", "name": "a.xml", "contentB64": []byte(content)},
-		"signer":                    map[string]any{"kennitala": people[0].kennitala, "signingMethod": "IdpApp"},
-		"advancedSignatureSettings": map[string]any{"signatureLevel": "B", "signaturePacking": "Enveloping"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	started := c.must(t, http.MethodPost, "/api/v1/signing", string(body))
-	ended, err := c.pollOn(t.Context(), started.PollingID)
-	if err != nil || ended.ErrorCode != "UnableToHandleGivenData" {
-		t.Fatalf("%.40q: %v, %v", content, ended, err)
-	}
-	description, _ := members(t, string(ended.Body))["errorDescription"].(string)
-	return description
 }
 
 // wantXML checks that a file passes, and what is said of its only signature.
