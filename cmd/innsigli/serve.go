@@ -48,6 +48,7 @@ func serve(ctx context.Context, conf *config.Config, d *config.Deployment, log *
 	if conf.UnknownProxy() {
 		log.Warn("no [proxy] is configured: behind a proxy all callers share its address and its rate limit, or have no limit if the proxy is on this machine")
 	}
+	limitMemory(d.Server.Renderer.Memory(), log)
 	srv, err := server.New(ctx, d.Server)
 	if err != nil {
 		return err

@@ -125,6 +125,9 @@ func (r *Renderer) Render(ctx context.Context, src io.ReaderAt, size int64, page
 // Instances returns how many pages are drawn or read at once.
 func (r *Renderer) Instances() int { return r.options.Instances }
 
+// Memory returns how many bytes of memory all instances may have together.
+func (r *Renderer) Memory() int64 { return max(r.options.Memory, keptMemory*int64(r.options.Instances)) }
+
 // Warm prepares the renderer. cold reports whether it had to compile PDFium, which takes seconds.
 // The error is that of ctx, which does not stop the preparation, [ErrClosed], or a permanent
 // failure.
