@@ -45,10 +45,12 @@ func (c sandboxCommand) Run(ctx context.Context, s streams, known variables) err
 	if err := faults.Err(); err != nil {
 		return err
 	}
-	d, err := conf.Open(ctx, c.Log(s.stderr), compileApart)
+	log := c.Log(s.stderr)
+	d, err := conf.Open(ctx, log, compileApart)
 	if err != nil {
 		return err
 	}
+	limitMemory(d.Server.Renderer.Memory(), log)
 	d.Server.Limits.Client, d.Server.Limits.Address = server.Unlimited, server.Unlimited
 	d.Server.RequestLevel = slog.LevelDebug
 	return errors.Join(c.serve(ctx, s, d.Server), d.Close())

@@ -48,6 +48,7 @@ func serve(ctx context.Context, conf *config.Config, d *config.Deployment, log *
 	if conf.UnknownProxy() {
 		log.Warn("no [proxy] is configured: callers behind a proxy share one rate limit, or have none if the proxy is on this machine")
 	}
+	limitMemory(d.Server.Renderer.Memory(), log)
 	srv, err := server.New(ctx, d.Server)
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ var ErrBusy = errors.New("admission: too many wait")
 // Queue admits callers to a limited number of places. It is fair among accounts, and among the groups of an account:
 //
 //   - An account has at most all places but one, so that another account finds a place at once. So have all groups together
-//     whose turns are long.
+//     whose turns are long, and those of one account have one place less, so that its other groups find one.
 //   - A free place goes to the account that has the fewest places, then to the group that has the fewest, then to the
 //     caller that came first. After each turn, the account and the group go behind all others.
 //   - If too many wait, the one is refused that came last of the account that has the most waiting, in its group that has
@@ -23,13 +23,13 @@ var ErrBusy = errors.New("admission: too many wait")
 //
 // It may be used by several goroutines.
 type Queue struct {
-	allButOne  int // places; at least 1
+	places     int
 	maxWaiting int
 
 	mu      sync.Mutex
 	free    int       // places
-	long    int       // places of groups whose turns are long
 	has     tally     // places
+	long    tally     // places of groups whose turns are long
 	waiting []*ticket // in the order in which they get a place, but for the places that they have
 }
 
@@ -41,13 +41,15 @@ type Group struct {
 
 // tally counts by account and by group.
 type tally struct {
+	all      int
 	accounts map[string]int
 	groups   map[Group]int
 }
 
-func newTally() tally { return tally{make(map[string]int), make(map[Group]int)} }
+func newTally() tally { return tally{accounts: make(map[string]int), groups: make(map[Group]int)} }
 
-func (t tally) add(g Group, n int) {
+func (t *tally) add(g Group, n int) {
+	t.all += n
 	if t.accounts[g.Account] += n; t.accounts[g.Account] == 0 {
 		delete(t.accounts, g.Account)
 	}
@@ -58,7 +60,7 @@ func (t tally) add(g Group, n int) {
 
 // compare returns -1 if the account of a has less than that of b, or as much and the group a has less than b; 0 if both
 // have as much; else 1.
-func (t tally) compare(a, b Group) int {
+func (t *tally) compare(a, b Group) int {
 	return cmp.Or(cmp.Compare(t.accounts[a.Account], t.accounts[b.Account]), cmp.Compare(t.groups[a], t.groups[b]))
 }
 
@@ -71,7 +73,7 @@ type ticket struct {
 
 // NewQueue returns a queue for a number of places, in which at most maxWaiting callers wait.
 func NewQueue(places, maxWaiting int) *Queue {
-	return &Queue{allButOne: max(1, places-1), maxWaiting: maxWaiting, free: places, has: newTally()}
+	return &Queue{places: places, maxWaiting: maxWaiting, free: places, has: newTally(), long: newTally()}
 }
 
 // Acquire waits for a place, at most for the timeout. The caller must call release, which may be called more than once.
@@ -131,7 +133,7 @@ func (q *Queue) count(g Group, n int) {
 	q.free -= n
 	q.has.add(g, n)
 	if g.Long {
-		q.long += n
+		q.long.add(g, n)
 	}
 }
 
@@ -155,7 +157,7 @@ func (q *Queue) dispatch() {
 func (q *Queue) next() int {
 	found := -1
 	for i, one := range q.waiting {
-		if q.has.accounts[one.group.Account] >= q.allButOne || one.group.Long && q.long >= q.allButOne {
+		if !q.mayHave(one.group) {
 			continue
 		}
 		if found < 0 || q.has.compare(one.group, q.waiting[found].group) < 0 {
@@ -163,6 +165,12 @@ func (q *Queue) next() int {
 		}
 	}
 	return found
+}
+
+// mayHave reports whether a group may have one more place.
+func (q *Queue) mayHave(g Group) bool {
+	allBut := func(n int) int { return max(1, q.places-n) }
+	return q.has.accounts[g.Account] < allBut(1) && (!g.Long || q.long.all < allBut(1) && q.long.accounts[g.Account] < allBut(2))
 }
 
 // moveBack moves the tickets of some groups behind all others.

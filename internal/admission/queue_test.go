@@ -61,8 +61,9 @@ func TestQueueIsFair(t *testing.T) {
 			[]string{"flood", "flood", "a", "b", "flood", "a", "b", "flood"}, nil},
 		"each group of an account in its turn": {1, 100, slices.Concat(many(5, "a/long"), many(2, "a/short"), []string{"b"}),
 			[]string{"a/long", "a/long", "b", "a/short", "a/long", "a/short", "a/long"}, nil},
-		"long turns leave one place": {2, 9, []string{"a/long", "b/long", "c/long", "c/short"}, []string{"a/long", "c/short", "b/long", "c/long"}, nil},
-		"the flood is refused":       {2, 4, slices.Concat(many(9, "flood"), many(1, "a"), many(1, "b")), []string{"flood", "a"}, many(5, "flood")},
+		"long turns leave one place":                {2, 9, []string{"a/long", "b/long", "c/long", "c/short"}, []string{"a/long", "c/short", "b/long", "c/long"}, nil},
+		"long turns of an account leave it a place": {3, 9, []string{"a/long", "a/long", "a/short", "b/long"}, []string{"a/long", "a/short", "b/long", "a/long"}, nil},
+		"the flood is refused":                      {2, 4, slices.Concat(many(9, "flood"), many(1, "a"), many(1, "b")), []string{"flood", "a"}, many(5, "flood")},
 		"the larger flood is refused": {1, 6, slices.Concat(many(1, "a"), many(4, "b"), many(3, "a"), many(1, "c")), []string{"a", "b", "a", "c", "b", "a", "b"},
 			[]string{"b", "a"}},
 		"the larger group is refused":        {1, 4, []string{"a/1", "a/1", "a/1", "a/2", "a/1", "a/2"}, []string{"a/1", "a/1", "a/2"}, []string{"a/1"}},
@@ -78,7 +79,7 @@ func TestQueueIsFair(t *testing.T) {
 				if got := q.served[:min(len(q.served), len(test.served))]; !slices.Equal(got, test.served) || !slices.Equal(q.failed, test.failed) {
 					t.Errorf("served %q, want first %q; refused %q, want %q", q.served, test.served, q.failed, test.failed)
 				}
-				if len(q.served)+len(q.failed) != len(test.come) || q.free != test.places || q.long != 0 || len(q.has.accounts)+len(q.has.groups)+len(q.waiting) > 0 {
+				if len(q.served)+len(q.failed) != len(test.come) || q.free != test.places || q.has.all+q.long.all != 0 || len(q.has.accounts)+len(q.has.groups)+len(q.waiting) > 0 {
 					t.Errorf("%d came: %d served, %d refused; left: %d free, %v, %d waiting", len(test.come), len(q.served), len(q.failed), q.free, q.has, len(q.waiting))
 				}
 			})

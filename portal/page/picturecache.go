@@ -83,7 +83,7 @@ type pictures struct {
 
 // newPictures starts the prefetching goroutine; see close. drawing is the queue for the renderer; nil: one of its own.
 func newPictures(r Renderer, drawing *admission.Queue) *pictures {
-	places := max(2, runtime.GOMAXPROCS(0))
+	places := max(3, runtime.GOMAXPROCS(0)+1)
 	if drawing == nil {
 		drawing = admission.NewQueue(places, maxQueued)
 	}

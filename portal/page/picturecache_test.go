@@ -439,7 +439,7 @@ func TestFailedPageIsRemembered(t *testing.T) {
 func TestPicturesOfAccountsAreFair(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := newPictures(blank{}, admission.NewQueue(3, 20))
+		p := newPictures(blank{}, admission.NewQueue(4, 20))
 		defer p.close()
 		var all sync.WaitGroup
 		ask := func(account string, process int, ended *[]error) {
@@ -472,7 +472,7 @@ func TestPicturesOfAccountsAreFair(t *testing.T) {
 				refused++
 			}
 		}
-		if len(flood) != 40 || refused != 40-2-20+3 { // two have places, and three of those that wait make room for the other account
+		if len(flood) != 40 || refused != 40-2-20+2 { // two have places, and two of those that wait make room for the other account
 			t.Errorf("%d of %d of the flood were refused", refused, len(flood))
 		}
 	})

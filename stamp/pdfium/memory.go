@@ -17,7 +17,7 @@ const (
 	// when it is idle. A new instance has 18 MiB.
 	keptMemory = 32 << 20
 	// sharedMemory is the memory for each further instance in the default of Options.Memory.
-	sharedMemory = 64 << 20
+	sharedMemory = 48 << 20
 )
 
 // errMemory is returned when a page needs more memory than an instance may have.

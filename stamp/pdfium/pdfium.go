@@ -45,8 +45,8 @@ type Options struct {
 	// nil: this process compiles everything.
 	Compile func(ctx context.Context) error
 
-	// Instances is how many pages are drawn or read at once; other callers wait. 0: GOMAXPROCS, but at
-	// least 2, so that a page that takes long does not keep all others waiting. An idle instance holds 18
+	// Instances is how many pages are drawn or read at once; other callers wait. 0: GOMAXPROCS + 1, but at
+	// least 3, so that a page that takes long does not keep all others waiting. An idle instance holds 18
 	// to 32 MiB.
 	Instances int
 
@@ -54,7 +54,7 @@ type Options struct {
 	// 256 MiB. A page that needs more, or more than Memory leaves for it beside the 32 MiB of each other instance,
 	// cannot be drawn. While others have the memory that a page needs, the page waits as it waits for a processor.
 	// The memory of an instance is returned to the system at once when a page has failed, or when it is more than
-	// 32 MiB after a page. 0: 256 MiB, and 64 MiB for each instance but one.
+	// 32 MiB after a page. 0: 256 MiB, and 48 MiB for each instance but one.
 	Memory int64
 
 	// Wait is how long a rendering waits in all until the renderer is ready, an instance is free, and the
@@ -68,7 +68,7 @@ type Options struct {
 }
 
 const (
-	minInstances = 2
+	minInstances = 3
 	defaultWait  = 8 * time.Second
 	defaultLimit = 1800 * time.Millisecond
 	maxPixels    = 4 << 20
@@ -98,7 +98,7 @@ var (
 // New returns a renderer. Its first use prepares it, or [Renderer.Warm].
 func New(o Options) *Renderer {
 	if o.Instances <= 0 {
-		o.Instances = max(minInstances, runtime.GOMAXPROCS(0))
+		o.Instances = max(minInstances, runtime.GOMAXPROCS(0)+1)
 	}
 	if o.Memory <= 0 {
 		o.Memory = maxMemory + int64(o.Instances-1)*sharedMemory
@@ -124,6 +124,11 @@ func (r *Renderer) Render(ctx context.Context, src io.ReaderAt, size int64, page
 
 // Instances returns how many pages are drawn or read at once.
 func (r *Renderer) Instances() int { return r.options.Instances }
+
+// Memory returns how many bytes of memory all instances may have together.
+func (r *Renderer) Memory() int64 {
+	return max(r.options.Memory, keptMemory*int64(r.options.Instances))
+}
 
 // Warm prepares the renderer. cold reports whether it had to compile PDFium, which takes seconds.
 // The error is that of ctx, which does not stop the preparation, [ErrClosed], or a permanent

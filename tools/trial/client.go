@@ -23,8 +23,12 @@ type client struct {
 
 // newClient signs in. Connections are not kept: some would be to servers that died.
 func newClient(ctx context.Context, addresses []string) (*client, error) {
+	return newClientWith(ctx, addresses, clientID, clientSecret)
+}
+
+func newClientWith(ctx context.Context, addresses []string, id, secret string) (*client, error) {
 	c := &client{addresses: addresses, http: http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}}
-	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {clientID}, "client_secret": {clientSecret}}
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {id}, "client_secret": {secret}}
 	a := c.insist(ctx, func() answer {
 		return c.do(ctx, http.MethodPost, "/api/v1/auth/token", []byte(form.Encode()), "Content-Type", "application/x-www-form-urlencoded")
 	})
@@ -45,6 +49,10 @@ type answer struct {
 	SignedFile  []byte `json:"signedFileB64"`
 	ErrorCode   string `json:"errorCode"`
 	Title       string `json:"title"`
+
+	Participants []struct {
+		SigningURL string `json:"signingUrl"`
+	} `json:"participants"`
 
 	sent, received time.Time
 	retryAfter     string

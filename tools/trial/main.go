@@ -11,6 +11,7 @@
 //	go run ./tools/trial load -store URL      events at a steady rate, to endpoints of which some are slow or dead
 //	go run ./tools/trial large -store URL      many large documents at once
 //	go run ./tools/trial slow -store URL      clients that waste a server's time, and what others notice of them
+//	go run ./tools/trial bombs -store URL      documents that are costly to render, and one account's flood of them
 //	go run ./tools/trial burst -store URL      many events at once, beside a bare loop that sends the same
 //
 // URL names an empty database for each trial but growth and processes, which need two: the second
@@ -52,12 +53,13 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		"sent":      sentTrial,
 		"load":      loadTrial,
 		"burst":     burstTrial,
+		"bombs":     bombsTrial,
 		"deliver":   deliverTrial,
 		"large":     largeTrial,
 		"slow":      slowTrial,
 	}
 	if len(args) == 0 || trials[args[0]] == nil {
-		return errors.New("say which trial: servers, outage, idle, growth, processes, webhooks, sent, load, burst, large or slow")
+		return errors.New("say which trial: servers, outage, idle, growth, processes, webhooks, sent, load, burst, bombs, large or slow")
 	}
 	return trials[args[0]](ctx, flag.NewFlagSet(args[0], flag.ContinueOnError), args[1:], out)
 }

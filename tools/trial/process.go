@@ -33,6 +33,21 @@ func build(ctx context.Context, program, pkg string) error {
 	return nil
 }
 
+// startSilent starts a process that prints nothing.
+func (p *process) startSilent() error {
+	p.command, p.ended = nil, make(chan error, 1)
+	command := exec.Command(p.program, p.arguments...)
+	command.Env = append(os.Environ(), p.environment...)
+	command.Stderr = &p.talk
+	endWithUs(command)
+	if err := command.Start(); err != nil {
+		return err
+	}
+	p.command = command
+	go func() { p.ended <- command.Wait() }()
+	return nil
+}
+
 // start starts the process and returns the first line that it prints, once it does.
 func (p *process) start() (ready []byte, err error) {
 	p.command, p.ended = nil, make(chan error, 1)

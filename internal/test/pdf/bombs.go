@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A Bomb is a file of a few kilobytes with one page that takes much memory or time to render.
+// A Bomb is a file of some kilobytes. Its first page takes much memory or time to render, its second page is empty.
 type Bomb struct {
 	Name string
 	File []byte
@@ -96,9 +96,10 @@ func bomb(name, resources, entries, content string, objects ...string) Bomb {
 	b.out.WriteString("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n")
 	numbered := map[int]string{
 		1: "<< /Type /Catalog /Pages 2 0 R >>",
-		2: "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+		2: "<< /Type /Pages /Kids [3 0 R 5 0 R] /Count 2 >>",
 		3: "<< /Type /Page /Parent 2 0 R /Contents 4 0 R " + page + " >>",
 		4: stream(entries, content),
+		5: "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Resources << >> >>",
 	}
 	for i, object := range objects {
 		numbered[10+i] = object
