@@ -77,6 +77,7 @@ type Server struct {
 	renderer  *pdfium.Renderer // closed with the server unless it is Config.Renderer
 	queue     notify.Queue
 	mailer    *notify.Mailer // nil: no mail is sent
+	evidence  *evidenceKeeper
 	handler   http.Handler
 	stopping  atomic.Bool
 
@@ -117,6 +118,7 @@ func (s *Server) assemble(ctx context.Context) (err error) {
 	s.tx = s.observer.Transactor(b)
 	s.accounts = account.New(b.Accounts(), s.tx, account.Options{})
 	s.signals = busysignal.New(b.BusySignals(), s.tx, busysignal.Options{CheckAccount: s.accounts.CheckOpen})
+	s.evidence = newEvidenceKeeper(b)
 	s.assembleMail()
 	if err = s.assembleWebhooks(ctx); err != nil {
 		return err
@@ -500,6 +502,7 @@ func (s *Server) Run(ctx context.Context) error {
 		group.Go(func() error { return front.Serve(running, listener, s.config.TLS, s.handler, s.config.Log) })
 	}
 	group.Go(func() error { return every(running, cleanupInterval, s.cleanup) })
+	group.Go(func() error { return every(running, chainInterval, s.chainEvidence) })
 	group.Go(func() error { return every(running, cleanupInterval, s.renewCertificates) })
 	group.Go(func() error { return s.runner().Run(running) })
 	group.Go(func() error { return s.warmRenderer(running) })
@@ -509,6 +512,7 @@ func (s *Server) Run(ctx context.Context) error {
 		metrics.Go(func() error { return front.Serve(measured, s.metricsListener, nil, s.Metrics(), s.config.Log) })
 	}
 	err := group.Wait()
+	s.stopEvidence(ctx)
 	end()
 	err = errors.Join(err, metrics.Wait())
 	if s.stopping.Load() {

@@ -18,18 +18,22 @@ import (
 	"github.com/innsigli/innsigli/storage/storagetest"
 )
 
-// golden is what a store of this version has on the disk, and earlierGolden what stores of version 3 have, whose documents
-// were in the file or in a folder. In those with "order" in their names, participants have their members in another order.
+// golden is what a store of this version has on the disk, and earlierGolden what stores of versions 3 and 4 have. Documents of
+// version 3 were in the file or in a folder. In those with "order" in their names, participants have their members in another order.
 //
 // A golden file has a block for each bucket, and one for the folder of documents. The first line
 // of a block has the names of the bucket, from the outermost one on, and its sequence. Each other
 // line is a key and its value. Names, keys and values are quoted as in Go, but JSON is as it is
 // stored. The block of a folder has the names of files and their content.
-const golden = "testdata/records-4.golden"
+const golden = "testdata/records-5.golden"
+
+// unchainedGolden is that of version 4.
+const unchainedGolden = "testdata/earlier/records-4.golden"
 
 var earlierGolden = []string{
 	"testdata/earlier/records-3.golden", "testdata/earlier/records-3-order.golden",
 	"testdata/earlier/records-3-folder.golden", "testdata/earlier/records-3-folder-order.golden",
+	unchainedGolden,
 }
 
 // TestGoldenRecordsAreWritten fails when a record is stored in another way than before.
@@ -52,10 +56,13 @@ func TestGoldenRecordsAreRead(t *testing.T) {
 			folder := t.TempDir()
 			restore(t, string(read(t, file)), folder)
 			want, readExamples := 3, storagetest.ReadEarlierExamples
-			if file == golden {
-				want, readExamples = 4, storagetest.ReadExamples
+			switch file {
+			case golden:
+				want, readExamples = 5, storagetest.ReadExamples
+			case unchainedGolden:
+				want, readExamples = 4, storagetest.ReadUnchainedExamples
 			}
-			if from, to, err := bolt.Migrate(filepath.Join(folder, "store.db"), bolt.Options{}); from != want || to != 4 || err != nil {
+			if from, to, err := bolt.Migrate(filepath.Join(folder, "store.db"), bolt.Options{}); from != want || to != 5 || err != nil {
 				t.Fatalf("Migrate: %d -> %d, %v", from, to, err)
 			}
 			readExamples(t, backend(t, folder))
