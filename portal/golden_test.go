@@ -42,7 +42,7 @@ var goldenFacts = map[string]any{
 		Participants: []inviteeFacts{{"signer", Signer, "Jóna Prófdóttir", "jona@example.com", "0101302989"}, {"viewer", Viewer, "Viewer", "viewer@example.com", ""}},
 	},
 	invitedEntry:   invitedFacts{[]string{"signer", "viewer"}},
-	loggedInEntry:  personFacts{Participant: "signer", Name: "Jóna Prófdóttir", Kennitala: "0101302989"},
+	loggedInEntry:  loggedInFacts{"signer", "Jóna Prófdóttir", "0101302989", nil},
 	begunEntry:     begunFacts{"signer", "request"},
 	signedEntry:    personFacts{"signer", "Jóna Prófdóttir", "0101302989", "request"},
 	declinedEntry:  declinedFacts{"signer", "0101302989", "Nei, <takk> & bless"},

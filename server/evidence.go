@@ -79,7 +79,7 @@ func (s *Server) checkpointEvidence(ctx context.Context, interval time.Duration)
 		done = k.state.Head != k.logged && time.Since(k.loggedAt) >= interval
 	}
 	if err != nil && ctx.Err() == nil {
-		s.config.Log.WarnContext(ctx, "the checkpoint of the evidence log is postponed", "error", err)
+		s.config.Log.WarnContext(ctx, "checkpoint of the evidence log postponed", "error", err)
 	}
 	if done || err != nil && k.state.Head != k.logged {
 		k.logged, k.loggedAt = k.state.Head, time.Now()
@@ -114,7 +114,7 @@ func (s *Server) pruneEvidence(ctx context.Context) (int, error) {
 	_, err := k.chain.Prune(ctx, s.config.Retention.Evidence.before(now), pruneInterval)
 	if errors.Is(err, storage.ErrNotPermitted) {
 		k.forbidden = now
-		s.config.Log.WarnContext(ctx, "entries of the evidence log are due to be deleted, which the role of the server may not do: run innsigli evidence prune")
+		s.config.Log.WarnContext(ctx, "entries of the evidence log are due, and the server may not delete them: run innsigli evidence prune")
 		return 0, nil
 	}
 	return 0, err

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -92,7 +93,8 @@ func (l OpenIDLogin) Poll(ctx context.Context, state page.LoginState) (page.Logi
 	case identity == nil:
 		return next, nil, nil
 	}
-	return next, &portal.Person{Name: identity.Name, Kennitala: identity.Kennitala}, nil
+	person := personOf(*identity)
+	return next, &person, nil
 }
 
 // Finish implements [page.Login].
@@ -105,7 +107,14 @@ func (l OpenIDLogin) Finish(ctx context.Context, state page.LoginState, query ur
 	if err != nil {
 		return portal.Person{}, l.pageError(err)
 	}
-	return portal.Person{Name: identity.Name, Kennitala: identity.Kennitala}, nil
+	return personOf(identity), nil
+}
+
+// personOf returns the person of a login.
+func personOf(i login.Identity) portal.Person {
+	return portal.Person{Name: i.Name, Kennitala: i.Kennitala, Authentication: &portal.Authentication{
+		Provider: i.Issuer, ACR: i.ACR, Token: hex.EncodeToString(i.TokenSum[:]),
+	}}
 }
 
 // pageError wraps an error of a login in the error of package page that the page shows to the person. It returns a

@@ -328,6 +328,7 @@ func (s *Server) newPage() (*page.Page, error) {
 			return a.Name, err
 		},
 		Operator: c.Operator,
+		Address:  front.Proxies(c.Proxies).Client,
 		Trial:    c.Environment == Trial,
 		Failed: func(ctx context.Context, err error) {
 			c.Log.ErrorContext(ctx, "rendering a page failed", "error", err)

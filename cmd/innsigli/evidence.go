@@ -58,7 +58,7 @@ func nothingAbout(request string) error {
 type evidenceVerify struct {
 	storeFlag
 	File  string `arg:"" optional:"" help:"Export to verify instead of the log of --store."`
-	Head  string `placeholder:"BATCH:HEX" help:"Fail unless the chain has this head, as a server has logged it. Without it, nobody sees that entries and their batches were cut off the end."`
+	Head  string `placeholder:"BATCH:HEX" help:"Fail unless the chain has this head, as a server has logged it. Without it, it is not found when entries were cut off the end together with their batches."`
 	Trust string `placeholder:"ROOTS.pem" help:"Root certificates of timestamp authorities. Without it, it is not verified whose timestamps the checkpoints are."`
 }
 

@@ -80,8 +80,9 @@ func TestOnlyTheRoleForEvidenceDeletes(t *testing.T) {
 		DO $$ BEGIN CREATE ROLE chain_server LOGIN PASSWORD 'secret'; EXCEPTION WHEN duplicate_object OR unique_violation THEN END $$;
 		DO $$ BEGIN CREATE ROLE chain_pruner LOGIN PASSWORD 'secret'; EXCEPTION WHEN duplicate_object OR unique_violation THEN END $$;
 		GRANT innsigli_evidence TO chain_pruner;
-		GRANT ALL ON ALL TABLES IN SCHEMA public TO chain_server, chain_pruner;
-		GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO chain_server, chain_pruner`)
+		GRANT SELECT ON innsigli_schema TO chain_server, innsigli_evidence;
+		GRANT ALL ON evidence, evidence_salts, evidence_batches TO chain_server;
+		GRANT SELECT, INSERT, DELETE ON evidence, evidence_salts, evidence_batches TO innsigli_evidence`)
 	server, pruner := openedAt(t, asRole(t, database, "chain_server"), Options{}), openedAt(t, asRole(t, database, "chain_pruner"), Options{})
 	at := time.Date(2026, 3, 1, 12, 30, 15, 123456000, time.UTC)
 	chain := func(db *DB) evidence.Chain { return evidence.Chain{Log: db.EvidenceLog(), Tx: db} }
