@@ -61,7 +61,7 @@ func (s core) carryOutOne(ctx context.Context, p *Process, e process.Event, effe
 	switch effect.Kind {
 	case process.RecordLogin:
 		who := loginPerson(e)
-		return s.record(ctx, p, loggedInEntry, personFacts{Participant: one.ID, Name: who.Name, Kennitala: who.Kennitala})
+		return s.record(ctx, p, loggedInEntry, loggedInFacts{one.ID, who.Name, who.Kennitala, who.Authentication})
 	case process.RecordStart:
 		return s.record(ctx, p, begunEntry, begunFacts{one.ID, effect.Request, notShown(e)})
 	case process.ReportSigned:
@@ -164,12 +164,20 @@ type invitedFacts struct {
 	Participants []string `json:"participants"` // IDs
 }
 
-// personFacts are the facts of loggedInEntry and signedEntry: the person whom the electronic ID identifies.
+// personFacts are the facts of signedEntry: the person whom the electronic ID identifies.
 type personFacts struct {
 	Participant string `json:"participant"` // ID
 	Name        string `json:"name"`
 	Kennitala   string `json:"kennitala"`
 	Request     string `json:"request,omitempty"` // ID of the signing request, in signedEntry
+}
+
+// loggedInFacts are the facts of loggedInEntry.
+type loggedInFacts struct {
+	Participant     string `json:"participant"` // ID
+	Name            string `json:"name"`
+	Kennitala       string `json:"kennitala"`
+	*Authentication        // absent in entries of earlier versions
 }
 
 // begunFacts are the facts of begunEntry.

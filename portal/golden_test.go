@@ -44,7 +44,7 @@ var goldenFacts = map[string]any{
 		Warnings:     &[]inspect.Warning{{Code: inspect.JavaScript, Detail: "An action runs JavaScript (object 12).", Page: 2}},
 	},
 	invitedEntry:   invitedFacts{[]string{"signer", "viewer"}},
-	loggedInEntry:  personFacts{Participant: "signer", Name: "Jóna Prófdóttir", Kennitala: "0101302989"},
+	loggedInEntry:  loggedInFacts{"signer", "Jóna Prófdóttir", "0101302989", nil},
 	begunEntry:     begunFacts{"signer", "request", []int{3, 7}},
 	signedEntry:    personFacts{"signer", "Jóna Prófdóttir", "0101302989", "request"},
 	declinedEntry:  declinedFacts{"signer", "0101302989", "Nei, <takk> & bless"},

@@ -95,13 +95,15 @@ func EventTypes() []string { return []string{SignedEvent, DeclinedEvent, Complet
 
 // The types of package process that are part of a [Process].
 type (
-	Role      = process.Role
-	Status    = process.Status
-	Link      = process.Link
-	Person    = process.Person
-	Signature = process.Signature
-	Decline   = process.Decline
-	Turn      = process.Turn
+	Role   = process.Role
+	Status = process.Status
+	Link   = process.Link
+	Person = process.Person
+	// Authentication is how a person logged in.
+	Authentication = process.Authentication
+	Signature      = process.Signature
+	Decline        = process.Decline
+	Turn           = process.Turn
 )
 
 // Constants of package process.

@@ -61,9 +61,7 @@ func (s *Server) cleanupTasks() []cleanupTask {
 		{"webhook attempts and dropped events", func(ctx context.Context) (int, error) {
 			return s.hooks.Sweep(ctx, s.config.Retention.DeliveryAttempts.before(time.Now()))
 		}},
-		{"evidence log", inTx("entries of the evidence log", func(ctx context.Context) (int, error) {
-			return b.EvidenceLog().DeleteEntries(ctx, s.config.Retention.Evidence.before(time.Now()), cleanupBatch)
-		})},
+		{"evidence log", s.pruneEvidence},
 		{"how often clients have called", func(ctx context.Context) (int, error) {
 			buckets := bucketsOf(b)
 			if buckets == nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/evidence"
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
@@ -130,8 +131,9 @@ func TestCleanupGoesOnUntilNothingIsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.cleanup(t.Context())
-	if entries, err := db.EvidenceLog().EntriesAfter(t.Context(), 0, 10); err != nil || len(entries) != 0 {
-		t.Errorf("%d entries are left, %v", len(entries), err)
+	entries, err := db.EvidenceLog().EntriesAfter(t.Context(), 0, 10)
+	if err != nil || len(entries) != 1 || entries[0].Kind != evidence.PrunedKind {
+		t.Errorf("the entries that are left: %+v, %v", entries, err)
 	}
 }
 

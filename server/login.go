@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -93,7 +94,8 @@ func (l OpenIDLogin) Poll(ctx context.Context, state page.LoginState) (page.Logi
 	case identity == nil:
 		return next, nil, nil
 	}
-	return next, &portal.Person{Name: identity.Name, Kennitala: identity.Kennitala}, nil
+	person := personOf(*identity)
+	return next, &person, nil
 }
 
 // Finish implements [page.Login].
@@ -106,7 +108,14 @@ func (l OpenIDLogin) Finish(ctx context.Context, state page.LoginState, query ur
 	if err != nil {
 		return portal.Person{}, l.requestError(err)
 	}
-	return portal.Person{Name: identity.Name, Kennitala: identity.Kennitala}, nil
+	return personOf(identity), nil
+}
+
+// personOf returns the person of a login.
+func personOf(i login.Identity) portal.Person {
+	return portal.Person{Name: i.Name, Kennitala: i.Kennitala, Authentication: &portal.Authentication{
+		Provider: i.Issuer, ACR: i.ACR, Token: hex.EncodeToString(i.TokenSum[:]),
+	}}
 }
 
 // requestError is pageError for an error of Begin or Finish, which the provider may also refuse because of a limit.

@@ -79,6 +79,7 @@ type Server struct {
 	rendering *admission.Queue // for the renderer
 	queue     notify.Queue
 	mailer    *notify.Mailer // nil: no mail is sent
+	evidence  *evidenceKeeper
 	handler   http.Handler
 	stopping  atomic.Bool
 
@@ -119,6 +120,7 @@ func (s *Server) assemble(ctx context.Context) (err error) {
 	s.tx = s.observer.Transactor(b)
 	s.accounts = account.New(b.Accounts(), s.tx, account.Options{})
 	s.signals = busysignal.New(b.BusySignals(), s.tx, busysignal.Options{CheckAccount: s.accounts.CheckOpen})
+	s.evidence = newEvidenceKeeper(b)
 	s.assembleMail()
 	if err = s.assembleWebhooks(ctx); err != nil {
 		return err
@@ -344,6 +346,7 @@ func (s *Server) newPage() (*page.Page, error) {
 			return a.Name, err
 		},
 		Operator: c.Operator,
+		Address:  front.Proxies(c.Proxies).Client,
 		Trial:    c.Environment == Trial,
 		Prompts:  s.promptLimiter(promptlimit.Login, promptlimit.Limits{Hourly: c.Limits.PersonLogins}),
 		Failed: func(ctx context.Context, err error) {
@@ -519,6 +522,7 @@ func (s *Server) Run(ctx context.Context) error {
 		group.Go(func() error { return front.Serve(running, listener, s.config.TLS, s.handler, s.config.Log) })
 	}
 	group.Go(func() error { return every(running, cleanupInterval, s.cleanup) })
+	group.Go(func() error { return every(running, chainInterval, s.chainEvidence) })
 	group.Go(func() error { return every(running, cleanupInterval, s.renewCertificates) })
 	group.Go(func() error { return s.runner().Run(running) })
 	group.Go(func() error { return s.warmRenderer(running) })
@@ -528,6 +532,7 @@ func (s *Server) Run(ctx context.Context) error {
 		metrics.Go(func() error { return front.Serve(measured, s.metricsListener, nil, s.Metrics(), s.config.Log) })
 	}
 	err := group.Wait()
+	s.stopEvidence(ctx)
 	end()
 	err = errors.Join(err, metrics.Wait())
 	if s.stopping.Load() {

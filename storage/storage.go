@@ -18,6 +18,7 @@ package storage
 import (
 	"context"
 	"crypto"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"io"
@@ -42,6 +43,8 @@ var (
 	// ErrUnavailable is returned if the store is temporarily unavailable. The caller may try again later. It may be
 	// unknown whether a transaction that fails with ErrUnavailable was committed.
 	ErrUnavailable = errors.New("storage: not available")
+	// ErrNotPermitted is returned if the user whom the store is opened as may not do this.
+	ErrNotPermitted = errors.New("storage: not permitted")
 	// ErrFull is returned if the disk is full. Nothing of the transaction was stored.
 	ErrFull = errors.New("storage: no room left")
 )
@@ -184,19 +187,61 @@ type Entry struct {
 	Kind    string // what happened, such as "signature.asked"
 	At      time.Time
 	Facts   json.RawMessage // a JSON object, as its Kind defines it
+	// Salt is the random value in the entry's digest, set by AddBatch; nil: the entry is not chained yet.
+	Salt []byte
 }
 
-// EvidenceLog stores entries in the order in which they were recorded. No method changes an entry.
+// Batch is a link of the chain over the evidence log. Package storage/evidence defines its digests.
+type Batch struct {
+	Number   int64             // 1, 2, 3 and so on
+	Previous [sha256.Size]byte // head of the batch before; zeros in the first
+	Head     [sha256.Size]byte
+	Total    int64         // entries in this batch and all before it
+	Newest   time.Time     // the latest At of the entries
+	Entries  []EntryDigest // in the order of their Seq, at least one
+}
+
+// Last returns the Seq of the last entry.
+func (b Batch) Last() int64 { return b.Entries[len(b.Entries)-1].Seq }
+
+// EntryDigest is the digest of one entry.
+type EntryDigest struct {
+	Seq int64
+	Sum [sha256.Size]byte
+}
+
+// EvidenceLog stores entries in the order in which they were recorded, and the chain over them. No method changes an
+// entry or a batch. Package storage/evidence appends to the chain, and says when entries and batches are deleted.
 type EvidenceLog interface {
-	// Record adds entries. It joins the transaction.
+	// Record adds entries. It joins the transaction, and does not wait for the chain.
 	Record(ctx context.Context, entries ...Entry) error
 	// Entries returns the entries about a subject in the order of their Seq.
 	Entries(ctx context.Context, subject string) ([]Entry, error)
-	// EntriesAfter returns up to limit entries whose Seq is greater than seq, in the order of their Seq.
+	// LastEntry returns the entry about a subject with the highest Seq; [ErrNotFound].
+	LastEntry(ctx context.Context, subject string) (Entry, error)
+	// EntriesAfter returns up to limit entries whose Seq is greater than seq, in the order of their Seq. It waits for
+	// transactions that may still add an entry with a lower Seq than the last that it returns.
 	EntriesAfter(ctx context.Context, seq int64, limit int) ([]Entry, error)
-	// DeleteEntries deletes up to limit entries whose At is before the given time, and returns how many. It joins the
-	// transaction.
-	DeleteEntries(ctx context.Context, before time.Time, limit int) (int, error)
+
+	// AddBatch appends a batch, and stores the salts of its entries, in their order. It joins the transaction. Unless
+	// the Number follows that of the last batch, which another server may have added, and the first Seq is higher than
+	// the last of that batch, it is [ErrMoved], and the transaction fails.
+	AddBatch(ctx context.Context, b Batch, salts [][]byte) error
+	// Batches returns up to limit batches whose Number is greater than number, in the order of their Number.
+	Batches(ctx context.Context, number int64, limit int) ([]Batch, error)
+	// LastBatch returns the batch with the highest Number; [ErrNotFound].
+	LastBatch(ctx context.Context) (Batch, error)
+
+	// DeleteEntries deletes entries with their salts; one that does not exist is no error. It joins the transaction. If
+	// the store does not let its user delete evidence, it is [ErrNotPermitted].
+	DeleteEntries(ctx context.Context, seqs ...int64) error
+	// DeleteBatch deletes the batch with a Number, and all entries whose Seq is not higher than its last, with their
+	// salts. It joins the transaction. [ErrNotFound], [ErrNotPermitted].
+	DeleteBatch(ctx context.Context, number int64) error
+
+	// Restore adds entries of another log with their Seq and Salt, and batches as they are. It joins the transaction.
+	// Entries that are recorded later have higher Seqs.
+	Restore(ctx context.Context, entries []Entry, batches []Batch) error
 }
 
 // Record is a value with an expiry time, such as a session or a counter of attempts.

@@ -15,6 +15,7 @@ import (
 	"github.com/innsigli/innsigli/server/config"
 	"github.com/innsigli/innsigli/server/operator"
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/evidence"
 )
 
 type processCommand struct {
@@ -157,8 +158,12 @@ func (processEvents) Help() string {
 }
 
 func (c processEvents) Run(ctx context.Context, s streams) error {
-	printed, err := c.printEntries(ctx, s.stdout, func(o operator.Operator, each func(storage.Entry) error) error {
-		return o.ProcessEvents(ctx, c.Process, each)
+	printed := 0
+	err := c.operate(ctx, func(o operator.Operator) error {
+		return o.ProcessEvents(ctx, c.Process, func(e storage.Entry) error {
+			printed++
+			return evidence.WriteEntry(s.stdout, e)
+		})
 	})
 	if err == nil && printed == 0 {
 		return fmt.Errorf("the evidence log has no entries about process %q", c.Process)

@@ -106,7 +106,7 @@ func (b *Browser) Finish(ctx context.Context, s BrowserState, query url.Values) 
 	if nonce, _ := claims.ID["nonce"].(string); !equalSecrets(nonce, s.Nonce) { // OpenID Connect Core 3.1.3.7, 11
 		return Identity{}, ErrMismatch
 	}
-	return b.options.Claims.identity(claims)
+	return b.options.Claims.identity(b.options.Client, tokens, claims)
 }
 
 const maxCode = 8 << 10 // bytes

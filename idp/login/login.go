@@ -27,6 +27,7 @@ package login
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"slices"
 	"strings"
@@ -52,6 +53,10 @@ type Identity struct {
 	Kennitala string // 10 digits
 	Name      string // may be empty
 	Subject   string // the provider's identifier of the person (sub)
+	Issuer    string
+	ACR       string // the claim acr of the ID token; may be empty
+	// TokenSum is the SHA-256 of the ID token as it was received.
+	TokenSum [sha256.Size]byte
 }
 
 // ClaimRules describe the claims of a provider.
@@ -76,10 +81,11 @@ func checkClient(c *ciba.Client) error {
 	return nil
 }
 
-// identity returns the person whom the claims identify. If both the ID token and the userinfo have a kennitala, it
+// identity returns the person whom the claims of the tokens identify. If both the ID token and the userinfo have a kennitala, it
 // has to be the same.
-func (r ClaimRules) identity(claims ciba.Claims) (Identity, error) {
-	if method, _ := claims.ID["acr"].(string); len(r.Methods) > 0 && !slices.Contains(r.Methods, method) {
+func (r ClaimRules) identity(c *ciba.Client, tokens ciba.Tokens, claims ciba.Claims) (Identity, error) {
+	method, _ := claims.ID["acr"].(string)
+	if len(r.Methods) > 0 && !slices.Contains(r.Methods, method) {
 		return Identity{}, ErrMethod
 	}
 	claim := cmp.Or(r.Kennitala, "nationalRegisterId")
@@ -94,6 +100,9 @@ func (r ClaimRules) identity(claims ciba.Claims) (Identity, error) {
 		Kennitala: number,
 		Name:      claims.Text(cmp.Or(r.Name, "name")),
 		Subject:   claims.Text("sub"),
+		Issuer:    c.Issuer(),
+		ACR:       method,
+		TokenSum:  sha256.Sum256([]byte(tokens.ID)),
 	}, nil
 }
 

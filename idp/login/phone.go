@@ -111,7 +111,7 @@ func (p *Phone) Poll(ctx context.Context, s PhoneState) (PhoneState, *Identity, 
 	if err != nil {
 		return s, nil, err
 	}
-	identity, err := p.options.Claims.identity(claims)
+	identity, err := p.options.Claims.identity(p.options.Client, tokens, claims)
 	if err != nil {
 		return s, nil, err
 	}

@@ -44,19 +44,19 @@ var layers = []layer{
 		{"internal/test/pdflint", "internal/pdf", ""},
 		{"internal/test/postgres", "internal/test/env", "pgx"},
 		{"internal/test/validators", "internal/test/env", ""},
-		{"storage/storagetest", "account portal portal/process sandbox webhook webhook/delivery signing busysignal idp pades ades storage inspect", "go-cmp sync uuid"},
+		{"storage/storagetest", "account portal portal/process sandbox webhook webhook/delivery signing busysignal idp pades ades storage inspect storage/evidence", "go-cmp sync uuid"},
 	},
 	{{"internal/test/cert", "", ""}, {"internal/test/env", "", "go-cmp"}},
 
 	// The program.
-	{{"cmd/innsigli", "server server/config server/doctor server/operator account portal sandbox webhook webhook/delivery storage storage/bolt storage/postgres storage/transfer idp pades xades stamp stamp/pdfium ades/online ades/report ades internal/durable inspect", "kong sync"}},
+	{{"cmd/innsigli", "server server/config server/doctor server/operator account portal sandbox webhook webhook/delivery storage storage/bolt storage/postgres storage/transfer idp pades xades stamp stamp/pdfium ades/online ades/report ades internal/durable inspect storage/evidence", "kong sync"}},
 
 	// The server.
 	{{"server/doctor", "server/config server/operator sandbox storage/bolt storage/sealed idp idp/ciba stamp/pdfium ades/online ades storage", "sync"}},
 	{{"server/config", "server portal/page storage/bolt storage/postgres storage/sealed storage/transfer sandbox idp idp/audkenni idp/ciba idp/login stamp/pdfium ades/online ades storage internal/mail server/internal/notify server/internal/telemetry", "toml otel-sdk"}},
-	{{"server", "server/operator httpapi portal/page storage/sealed account portal sandbox webhook/delivery signing busysignal idp idp/ciba idp/login idp/simulated stamp stamp/pdfium ades storage internal/admission internal/mail internal/promptlimit internal/queue server/internal/front server/internal/notify server/internal/reference server/internal/telemetry", "sync otel-trace"}},
+	{{"server", "server/operator httpapi portal/page storage/sealed account portal sandbox webhook/delivery signing busysignal idp idp/ciba idp/login idp/simulated stamp stamp/pdfium ades storage internal/admission internal/mail internal/promptlimit internal/queue server/internal/front server/internal/notify server/internal/reference server/internal/telemetry storage/evidence internal/pki/tsp", "sync otel-trace"}},
 	{
-		{"server/operator", "account portal sandbox webhook/delivery signing busysignal storage/sealed storage server/internal/notify inspect", "uuid"},
+		{"server/operator", "account portal sandbox webhook/delivery signing busysignal storage/sealed storage server/internal/notify inspect storage/evidence internal/pki/tsp", "uuid"},
 		{"server/internal/front", "httpapi account internal/admission internal/queue server/internal/telemetry", "otel-trace"},
 	},
 	{
@@ -79,6 +79,7 @@ var layers = []layer{
 		{"httpapi/internal/ratelimit", "storage", ""},
 		{"internal/mail", "", "go-mail"},
 		{"internal/queue", "storage", ""},
+		{"storage/evidence", "storage internal/failpoint", ""},
 		{"storage/internal/document", "storage", ""},
 	},
 

@@ -78,9 +78,9 @@ func (s records) put(t *testing.T, encoded []byte) {
 	s[r.Key] = Record{Key: key, Value: r.Value, Expires: r.Expires}
 }
 
-// goldenSessions returns a session of a person and one of a login, with all fields set.
-func goldenSessions(now time.Time) map[string]session {
-	person := &portal.Person{Name: "Jóna Prófdóttir", Kennitala: "0101302989", At: now}
+// goldenSessions returns a session of a person and one of a login, with all fields set if how is not nil.
+func goldenSessions(now time.Time, how *portal.Authentication) map[string]session {
+	person := &portal.Person{Name: "Jóna Prófdóttir", Kennitala: "0101302989", At: now, Authentication: how}
 	state := LoginState{SIM, "https://idp.example/authorize", "0042", 5 * time.Second, now.Add(time.Minute), []byte(`{"id":"1"}`)}
 	there := session{key: sessionKey(goldenCookie), expires: now.Add(idleTimeout), record: &personSession{
 		Person: person, EndsBy: now.Add(maxLifetime), Path: "/sign/process/signer", Method: SIM, Hint: "5550101", LoginSession: []byte("before"),
@@ -106,15 +106,22 @@ func goldenCounters(view *portal.ParticipantView) (all []counter) {
 	return append(all, signCounters(view)...)
 }
 
-// Records are stored under the same keys with the same values as by version 1, and those of version 1 are read.
+// Records are stored under the same keys with the same values as by earlier versions, whose records are read. Version 1 did
+// not store how a person logged in.
 func TestGoldenRecords(t *testing.T) {
+	how := &portal.Authentication{Method: "sim", Provider: "https://idp.example", ACR: "sim-auth", Address: "192.0.2.1", Token: "5f0c"}
+	t.Run("1", func(t *testing.T) { testGoldenRecords(t, "testdata/records-1.golden.json", nil) })
+	t.Run("2", func(t *testing.T) { testGoldenRecords(t, "testdata/records-2.golden.json", how) })
+}
+
+func testGoldenRecords(t *testing.T, file string, how *portal.Authentication) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Now().UTC() // a bubble begins with the year 2000
 		s := make(records)
 		p := &Page{config: Config{Store: s, Tx: s}}
 		var view portal.ParticipantView
 		view.ID, view.Turns, view.Participant.ID = "process", 3, "signer"
-		sessions, counters, times := goldenSessions(now), goldenCounters(&view), []time.Time{now.Add(-time.Minute), now}
+		sessions, counters, times := goldenSessions(now, how), goldenCounters(&view), []time.Time{now.Add(-time.Minute), now}
 		made := make(map[string][]byte)
 		for name, v := range sessions {
 			s.take(t, made, name, p.saveSession(t.Context(), v))
@@ -124,7 +131,7 @@ func TestGoldenRecords(t *testing.T) {
 		}
 		s.take(t, made, "turn", p.saveOnce(t.Context(), nextTurnKey(&view), onceRecord{"/sign/process/signer"}, onceResultTime))
 
-		for _, encoded := range testenv.SameAsGoldenJSON(t, "testdata/records-1.golden.json", made) {
+		for _, encoded := range testenv.SameAsGoldenJSON(t, file, made) {
 			s.put(t, encoded)
 		}
 		for name, want := range sessions {
@@ -144,6 +151,9 @@ func TestGoldenRecords(t *testing.T) {
 		}
 		login := *sessions["login"].login()
 		login.Path = "/sign/process/signer" // stored when the login is completed
+		if how == nil {
+			return
+		}
 		testenv.Filled(t, login)
 		testenv.Filled(t, *sessions["visit"].person())
 	})

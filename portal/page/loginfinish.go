@@ -249,7 +249,7 @@ func (p *Page) completeLogin(w http.ResponseWriter, r *http.Request, v session) 
 	login := v.login()
 	path, cookie := login.Path, deriveCookie(login.Seed, cookieOf(r))
 	if login.PersonSession == nil {
-		path, err = p.createPersonSession(r.Context(), v, sessionKey(cookie))
+		path, err = p.createPersonSession(r, v, sessionKey(cookie))
 	}
 	if errors.Is(err, portal.ErrOtherPerson) {
 		login.Attempt.Ended = "ended.other"
@@ -264,15 +264,15 @@ func (p *Page) completeLogin(w http.ResponseWriter, r *http.Request, v session) 
 
 // createPersonSession opens the target as the person of a login session, stores the person session under a key, and
 // returns the path of the page that the login leads to.
-func (p *Page) createPersonSession(ctx context.Context, v session, key []byte) (path string, err error) {
-	a := v.login().Attempt
-	path, err = p.openTarget(ctx, a.Target, *a.Person)
+func (p *Page) createPersonSession(r *http.Request, v session, key []byte) (path string, err error) {
+	ctx, a := r.Context(), v.login().Attempt
+	path, err = p.openTarget(ctx, a.Target, p.authenticated(r, a))
 	if err != nil {
 		return "", err
 	}
 	now := p.now(ctx)
 	created := session{key: key, record: &personSession{
-		Person: a.Person, EndsBy: now.Add(maxLifetime), Path: path, Method: a.Method, Hint: a.Hint, LoginSession: v.key,
+		Person: &portal.Person{Name: a.Person.Name, Kennitala: a.Person.Kennitala, At: a.Person.At}, EndsBy: now.Add(maxLifetime), Path: path, Method: a.Method, Hint: a.Hint, LoginSession: v.key,
 	}}
 	err = storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
 		v, err := p.loadSession(ctx, v.key)
@@ -297,6 +297,20 @@ func (p *Page) createPersonSession(ctx context.Context, v session, key []byte) (
 		return p.saveSession(ctx, created)
 	})
 	return path, err
+}
+
+// authenticated returns the person of a login, and how the person logged in, for the evidence log.
+func (p *Page) authenticated(r *http.Request, a *attempt) portal.Person {
+	who, how := *a.Person, portal.Authentication{}
+	if who.Authentication != nil {
+		how = *who.Authentication
+	}
+	how.Method = string(a.Method)
+	if address := p.config.Address(r); address.IsValid() {
+		how.Address = address.String()
+	}
+	who.Authentication = &how
+	return who
 }
 
 // openTarget opens a link, or logs in to a participant again, and returns the path of the participant.

@@ -54,6 +54,25 @@ func TestAnotherServerContinues(t *testing.T) {
 	b.open(of(d.invited, 0)).says(t, 200, "place.asked.title")
 }
 
+// The evidence log has how a person logged in: from which address, by which method of which provider, and with which token.
+func TestLoginIsInTheEvidenceLog(t *testing.T) {
+	t.Parallel()
+	inTime(t, func(t *testing.T, d *fixture) {
+		who := anna
+		who.Authentication = &portal.Authentication{Provider: "https://id.example", ACR: "app-auth", Token: "5f0c"}
+		d.loggedIn(0, who)
+		entry, err := d.db.EvidenceLog().LastEntry(t.Context(), d.invited.ID)
+		d.must(err)
+		const want = `"method":"app","provider":"https://id.example","acr":"app-auth","address":"192.0.2.1","tokenSha256":"5f0c"}`
+		if entry.Kind != "participant.loggedin" || !strings.HasSuffix(string(entry.Facts), want) {
+			t.Errorf("%s: %s, want the end %s", entry.Kind, entry.Facts, want)
+		}
+		if one := d.stored(d.invited).Participants[0]; one.Person == nil || one.Person.Authentication != nil {
+			t.Errorf("the process has %+v", one.Person)
+		}
+	})
+}
+
 // The cookie of a login leads to one session, for a minute, however often it is used. Neither that minute nor the
 // session becomes longer by it.
 func TestLoginLeadsToOneSession(t *testing.T) {

@@ -39,6 +39,7 @@ import (
 	"image"
 	"io"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
@@ -91,6 +92,8 @@ type Config struct {
 	Trial bool
 	// Failed is called with errors that are the server's fault. It may be nil.
 	Failed func(context.Context, error)
+	// Address returns the address of a request's client; nil: the peer of the connection.
+	Address func(*http.Request) netip.Addr
 	// Now is the clock; nil is the machine's clock.
 	Now storage.Clock
 }
@@ -103,6 +106,12 @@ type Page struct {
 	pictures *pictures
 }
 
+// peerOf returns the peer of a request's connection.
+func peerOf(r *http.Request) netip.Addr {
+	peer, _ := netip.ParseAddrPort(r.RemoteAddr)
+	return peer.Addr().Unmap()
+}
+
 // New returns a page. The errors are those of [Operator.Check].
 func New(c Config) (*Page, error) {
 	name, logo, colour, contact := c.Operator.Check()
@@ -111,6 +120,9 @@ func New(c Config) (*Page, error) {
 	}
 	if c.Login == nil {
 		c.Login = noLogin{}
+	}
+	if c.Address == nil {
+		c.Address = peerOf
 	}
 	p := &Page{config: c, theme: newTheme(c.Operator)}
 	p.pictures = newPictures(c.Renderer, c.Rendering)

@@ -100,6 +100,17 @@ type Person struct {
 	Name      string    `json:"name"`
 	Kennitala string    `json:"kennitala"` // ten digits
 	At        time.Time `json:"at"`        // of the first login; Apply sets it
+	// Authentication is how the person logged in, for the evidence log. It is not stored in the process.
+	Authentication *Authentication `json:"authentication,omitempty"`
+}
+
+// Authentication is how a person logged in. Members that are not known are empty.
+type Authentication struct {
+	Method   string `json:"method,omitempty"`      // of the page, such as "app"
+	Provider string `json:"provider,omitempty"`    // the issuer
+	ACR      string `json:"acr,omitempty"`         // the method in the ID token
+	Address  string `json:"address,omitempty"`     // of the person's browser
+	Token    string `json:"tokenSha256,omitempty"` // SHA-256 of the ID token as it was received, in hex
 }
 
 // Signature is the signature of a participant, with the name and the kennitala in the certificate.

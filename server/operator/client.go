@@ -14,6 +14,7 @@ import (
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/evidence"
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
@@ -176,7 +177,12 @@ func (c *Client) ResendProcess(ctx context.Context, _, id string) (int, error) {
 
 // ProcessEvents implements [Operator].
 func (c *Client) ProcessEvents(ctx context.Context, id string, each func(storage.Entry) error) error {
-	return c.entries(ctx, "process-events", id, each)
+	return c.records(ctx, "process-events", id, func(r evidence.Record) error {
+		if r.Entry == nil {
+			return nil
+		}
+		return each(*r.Entry)
+	})
 }
 
 // CompleteSigning implements [Operator].
@@ -226,13 +232,28 @@ func (c *Client) RotateWebhookKey(ctx context.Context, _ string, overlap time.Du
 }
 
 // Evidence implements [Operator].
-func (c *Client) Evidence(ctx context.Context, request string, each func(storage.Entry) error) error {
-	return c.entries(ctx, "evidence", request, each)
+func (c *Client) Evidence(ctx context.Context, request string, each func(evidence.Record) error) error {
+	return c.records(ctx, "evidence", request, each)
 }
 
-// entries makes a call that answers with entries.
-func (c *Client) entries(ctx context.Context, name, argument string, each func(storage.Entry) error) error {
-	return streamedLines(ctx, c, name, argument, func(line entryLine) error { return each(storage.Entry(line)) })
+// EraseEvidence implements [Operator].
+func (c *Client) EraseEvidence(ctx context.Context, request string) (int, error) {
+	return call[int](ctx, c, "evidence-erase", request)
+}
+
+// PruneEvidence implements [Operator].
+func (c *Client) PruneEvidence(ctx context.Context, before time.Time) (int64, error) {
+	return call[int64](ctx, c, "evidence-prune", before)
+}
+
+// records makes a call that answers with records of the evidence log.
+func (c *Client) records(ctx context.Context, name, argument string, each func(evidence.Record) error) error {
+	response, err := c.post(ctx, name, argument)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	return eachRecord(evidence.ReadRecords(response.Body), each)
 }
 
 // streamedLines makes a call that answers with a stream of JSON values. An answer that breaks off is an error.

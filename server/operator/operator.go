@@ -20,6 +20,7 @@ import (
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/evidence"
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
@@ -93,8 +94,12 @@ type Operator interface {
 	// ParkedJobs returns how many jobs of each kind are parked.
 	ParkedJobs(ctx context.Context) (map[string]int, error)
 
-	// Evidence calls each with the entries about a request, or with all when it is empty.
-	Evidence(ctx context.Context, request string, each func(storage.Entry) error) error
+	// Evidence calls each with the entries about a request and what proves them, or with the whole log when it is empty.
+	Evidence(ctx context.Context, request string, each func(evidence.Record) error) error
+	// EraseEvidence erases the entries about a request or a process, and returns how many.
+	EraseEvidence(ctx context.Context, request string) (int, error)
+	// PruneEvidence deletes the entries from before a time, and returns how many.
+	PruneEvidence(ctx context.Context, before time.Time) (int64, error)
 
 	// Backup writes an archive of the store as it is at this moment, as bolt.DB.Backup does. It and
 	// Compact are for stores of bbolt; others have an error.
@@ -194,31 +199,6 @@ func (s *Service) CompleteSigning(ctx context.Context, request string, w io.Writ
 }
 
 var errNoSigning = errors.New("completing a signature requires the configuration of a server: give --environment and --config")
-
-// evidencePage is how many entries are in memory at once.
-const evidencePage = 500
-
-// Evidence implements [Operator].
-func (s *Service) Evidence(ctx context.Context, request string, each func(storage.Entry) error) error {
-	log := s.store.EvidenceLog()
-	if request != "" {
-		entries, err := log.Entries(ctx, request)
-		if err != nil {
-			return err
-		}
-		return eachOf(entries, each)
-	}
-	for seq := int64(0); ; {
-		entries, err := log.EntriesAfter(ctx, seq, evidencePage)
-		if err != nil || len(entries) == 0 {
-			return err
-		}
-		if err := eachOf(entries, each); err != nil {
-			return err
-		}
-		seq = entries[len(entries)-1].Seq
-	}
-}
 
 func eachOf(entries []storage.Entry, each func(storage.Entry) error) error {
 	for _, e := range entries {

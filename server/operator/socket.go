@@ -17,6 +17,7 @@ import (
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/evidence"
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
@@ -99,7 +100,7 @@ func (s *Service) Handler() http.Handler {
 	mux.HandleFunc("POST /process-delete", answer(s.DeleteProcess))
 	mux.HandleFunc("POST /process-resend", answer(func(ctx context.Context, id string) (int, error) { return s.ResendProcess(ctx, "", id) }))
 	mux.HandleFunc("POST /process-events", streamed(func(ctx context.Context, id string, w *stream) error {
-		return WriteEntries(w, func(each func(storage.Entry) error) error { return s.ProcessEvents(ctx, id, each) })
+		return s.ProcessEvents(ctx, id, func(e storage.Entry) error { return evidence.WriteEntry(w, e) })
 	}))
 	mux.HandleFunc("POST /complete-signing", streamed(func(ctx context.Context, request string, w *stream) error {
 		return s.CompleteSigning(ctx, request, w)
@@ -107,8 +108,10 @@ func (s *Service) Handler() http.Handler {
 	s.webhookCalls(mux)
 	s.jobCalls(mux)
 	mux.HandleFunc("POST /evidence", streamed(func(ctx context.Context, request string, w *stream) error {
-		return WriteEntries(w, func(each func(storage.Entry) error) error { return s.Evidence(ctx, request, each) })
+		return s.Evidence(ctx, request, func(r evidence.Record) error { return evidence.WriteRecord(w, r) })
 	}))
+	mux.HandleFunc("POST /evidence-erase", answer(s.EraseEvidence))
+	mux.HandleFunc("POST /evidence-prune", answer(s.PruneEvidence))
 	mux.HandleFunc("POST /archive", streamed(func(ctx context.Context, _ nothing, w *stream) error { return s.Backup(ctx, w) }))
 	mux.HandleFunc("POST /compact", answer(func(ctx context.Context, _ nothing) (FileSizes, error) { return s.Compact(ctx) }))
 	return mux
@@ -271,21 +274,4 @@ func streamed[A any](f func(ctx context.Context, argument A, w *stream) error) h
 			http.Error(w, err.Error(), http.StatusUnprocessableEntity)
 		}
 	}
-}
-
-// entryLine is an entry of the evidence log as it is exported.
-type entryLine struct {
-	Seq     int64           `json:"seq"`
-	Subject string          `json:"subject"`
-	Account string          `json:"account"`
-	Kind    string          `json:"kind"`
-	At      time.Time       `json:"at"`
-	Facts   json.RawMessage `json:"facts"`
-}
-
-// WriteEntries writes entries of the evidence log, one JSON object per line with the members seq, subject, account, kind,
-// at and facts. entries calls its function with each of them.
-func WriteEntries(w io.Writer, entries func(each func(storage.Entry) error) error) error {
-	lines := json.NewEncoder(w)
-	return entries(func(e storage.Entry) error { return lines.Encode(entryLine(e)) })
 }

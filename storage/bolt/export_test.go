@@ -75,7 +75,7 @@ func Upgrade(path string) error {
 	if err := db.openFile(); err != nil {
 		return err
 	}
-	if err := db.upgrade(); err != nil {
+	if err := db.upgrade(3); err != nil {
 		return err
 	}
 	return db.close()

@@ -62,7 +62,7 @@ func (db *DB) migrate() (from int, err error) {
 	case from > schemaVersion:
 		return from, checkVersion(from)
 	case from < schemaVersion:
-		if err := db.upgrade(); err != nil {
+		if err := db.upgrade(from); err != nil {
 			return from, err
 		}
 	}
@@ -86,7 +86,7 @@ type chunkedRecord struct {
 }
 
 // upgrade brings a store of an earlier version to this one, without compacting it.
-func (db *DB) upgrade() error {
+func (db *DB) upgrade(from int) error {
 	var mark string
 	err := db.view(func(tx *bbolt.Tx) error {
 		mark = string(metaBucket.get(tx).Get([]byte(folderKey)))
@@ -99,7 +99,12 @@ func (db *DB) upgrade() error {
 		if err := db.openDocuments(); err != nil {
 			return err
 		}
-		return db.update(func(tx *bbolt.Tx) error { return withoutChunks(tx, mark) })
+		return db.update(func(tx *bbolt.Tx) error {
+			if from == 4 {
+				return setSchema(tx, mark)
+			}
+			return withoutChunks(tx, mark)
+		})
 	}
 	if mark, err = db.copyDocuments(); err != nil {
 		return err

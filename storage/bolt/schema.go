@@ -18,7 +18,8 @@ import (
 //     take for the request's own and discard with it.
 //   - With 4 documents left the file: see migrate.go. Processes are in lists, to which the version
 //     before would add none.
-const schemaVersion = 4
+//   - With 5 came the chain of the evidence log, from which the version before would delete entries.
+const schemaVersion = 5
 
 // metaBucket has what is to be known before anything else is read. schemaKey is the
 // version of the schema, and folderKey the mark of the folder of documents; see folder.mark.
@@ -55,7 +56,7 @@ var schema = []interface {
 	userTable, authorityTable,
 	documentTable,
 	jobTable,
-	entryTable,
+	entryTable, batchTable, saltBucket,
 	subscriptionTable, signingKeyTable, attemptTable, droppedTable,
 	processTable, processKeyTable,
 	pageRecordTable,
@@ -128,11 +129,16 @@ func (db *DB) create() error {
 	return db.folder.writeMark(mark)
 }
 
-// setSchema makes what a file does not have of this version's schema. mark is that of the
+// setSchema makes what a file does not have of this version's schema, and deletes the index that it no longer has. mark is that of the
 // folder of documents.
 func setSchema(tx *bbolt.Tx, mark string) error {
 	for _, table := range schema {
 		if err := table.create(tx); err != nil {
+			return err
+		}
+	}
+	if entriesByTimeBucket.get(tx) != nil {
+		if err := tx.DeleteBucket([]byte(entriesByTimeBucket)); err != nil {
 			return err
 		}
 	}

@@ -86,7 +86,7 @@ func translateCode(code string, err error) error {
 func isTranslated(err error) bool {
 	return slices.ContainsFunc([]error{
 		storage.ErrNotFound, storage.ErrExists, storage.ErrNoTx, storage.ErrMoved, storage.ErrTooLarge,
-		storage.ErrLeaseLost, storage.ErrUnavailable, storage.ErrFull,
+		storage.ErrLeaseLost, storage.ErrUnavailable, storage.ErrFull, storage.ErrNotPermitted,
 		ErrNoDatabase, ErrAccessDenied, ErrNotGranted, ErrMayNotMigrate,
 	}, func(target error) bool { return errors.Is(err, target) })
 }

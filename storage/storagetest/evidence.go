@@ -2,12 +2,14 @@ package storagetest
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
-	"time"
 
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/evidence"
 )
 
 // exampleEntry is an entry about a subject, so many seconds after base.
@@ -47,7 +49,7 @@ func allEntries(t *testing.T, b Backend) []storage.Entry {
 	return entries
 }
 
-var evidence = tests{
+var evidenceEntries = tests{
 	"an entry is stored unchanged": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		addEntries(t, b, exampleEntry("s", "asked", 0))
@@ -144,20 +146,108 @@ var evidence = tests{
 		checkEntries(t, allEntries(t, b), nil)
 	},
 
-	"old entries are deleted by their time, in batches": func(t *testing.T, open func(*testing.T) Backend) {
+	"entries are deleted with their salts, and a batch with all before it": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		addEntries(t, b, exampleEntry("s", "4", 4), exampleEntry("s", "1", 1), exampleEntry("s", "2", 2), exampleEntry("s", "3", 3))
-		for _, want := range []struct {
-			limit, deleted int
-			left           []storage.Entry
-		}{
-			{0, 0, []storage.Entry{exampleEntry("s", "4", 4), exampleEntry("s", "1", 1), exampleEntry("s", "2", 2), exampleEntry("s", "3", 3)}},
-			{1, 1, []storage.Entry{exampleEntry("s", "4", 4), exampleEntry("s", "2", 2), exampleEntry("s", "3", 3)}},
-			{10, 1, []storage.Entry{exampleEntry("s", "4", 4), exampleEntry("s", "3", 3)}},
-			{10, 0, []storage.Entry{exampleEntry("s", "4", 4), exampleEntry("s", "3", 3)}},
-		} {
-			deleteEntries(t, b, after(3), want.limit, want.deleted)
-			checkEntries(t, allEntries(t, b), nil, want.left...)
+		one, two, three, four := exampleEntry("s", "1", 1), exampleEntry("s", "2", 2), exampleEntry("other", "3", 3), exampleEntry("s", "4", 4)
+		addEntries(t, b, one, two)
+		chainAll(t, b)
+		addEntries(t, b, three)
+		chainAll(t, b)
+		addEntries(t, b, four)
+		all := allEntries(t, b)
+		do(t, b, func(ctx context.Context) error { return b.EvidenceLog.DeleteEntries(ctx, all[0].Seq, 1000) })
+		checkSalted(t, allEntries(t, b), []bool{true, true, false}, two, three, four)
+		doFailing(t, b, storage.ErrNotFound, func(ctx context.Context) error { return b.EvidenceLog.DeleteBatch(ctx, 3) })
+		do(t, b, func(ctx context.Context) error { return b.EvidenceLog.DeleteBatch(ctx, 1) })
+		checkSalted(t, allEntries(t, b), []bool{true, false}, three, four)
+		batches, err := b.EvidenceLog.Batches(t.Context(), 0, 10)
+		if err != nil || len(batches) != 1 || batches[0].Number != 2 {
+			t.Errorf("the batches that are left: %+v, %v", batches, err)
+		}
+	},
+
+	"a chain is stored unchanged, and only its next batch is appended": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		_, err := b.EvidenceLog.LastBatch(t.Context())
+		checkError(t, err, storage.ErrNotFound)
+		addEntries(t, b, exampleEntry("s", "1", 1), exampleEntry("s", "2", 2), exampleEntry("s", "3", 3))
+		all := allEntries(t, b)
+		first := exampleBatch(1, all[:2]...)
+		add := func(batch storage.Batch) func(ctx context.Context) error {
+			return func(ctx context.Context) error {
+				salts := make([][]byte, len(batch.Entries))
+				for i := range salts {
+					salts[i] = []byte{byte(i), 0, 255}
+				}
+				return b.EvidenceLog.AddBatch(ctx, batch, salts)
+			}
+		}
+		do(t, b, add(first))
+		for _, wrong := range []storage.Batch{first, exampleBatch(1, all[2]), exampleBatch(3, all[2]), exampleBatch(2, all[1])} {
+			doFailing(t, b, storage.ErrMoved, add(wrong))
+		}
+		rollBack(t, b, add(exampleBatch(2, all[2])))
+		second := exampleBatch(2, all[2])
+		do(t, b, add(second))
+		b = b.Reopen(t)
+		is(t, []storage.Batch{first, second})(b.EvidenceLog.Batches(t.Context(), 0, 10))
+		is(t, []storage.Batch{first})(b.EvidenceLog.Batches(t.Context(), 0, 1))
+		is(t, []storage.Batch{second})(b.EvidenceLog.Batches(t.Context(), 1, 10))
+		is(t, second)(b.EvidenceLog.LastBatch(t.Context()))
+		all[0].Salt, all[1].Salt, all[2].Salt = []byte{0, 0, 255}, []byte{1, 0, 255}, []byte{0, 0, 255}
+		is(t, all)(b.EvidenceLog.Entries(t.Context(), id("s")))
+		is(t, all)(b.EvidenceLog.EntriesAfter(t.Context(), 0, 10))
+		checkError(t, add(exampleBatch(3, all[2]))(t.Context()), storage.ErrNoTx)
+	},
+
+	"servers that chain at once chain each entry once": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		concurrently(t, 6, func(i int) error {
+			c := evidence.Chain{Log: b.EvidenceLog, Tx: b}
+			for state, n := (evidence.State{}), 0; n < 10; n++ {
+				err := b.InTx(t.Context(), func(ctx context.Context) error {
+					return b.EvidenceLog.Record(ctx, exampleEntry(fmt.Sprint(i), "asked", n))
+				})
+				if err != nil {
+					return err
+				}
+				if state, err = c.Extend(t.Context(), state); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		chainAll(t, b)
+		if result := checkUntouched(t, b.EvidenceLog, evidence.Options{}); result.Entries != 60 || result.Unchained != 0 {
+			t.Errorf("of 60 entries: %+v", result)
+		}
+	},
+
+	"a log is restored with its chain": func(t *testing.T, open func(*testing.T) Backend) {
+		from, to := open(t), open(t)
+		original := chainedLog(t, from)
+		do(t, to, func(ctx context.Context) error {
+			return to.EvidenceLog.Restore(ctx, original.entries, original.batches)
+		})
+		is(t, original.entries)(to.EvidenceLog.EntriesAfter(t.Context(), 0, 1000))
+		is(t, original.batches)(to.EvidenceLog.Batches(t.Context(), 0, 1000))
+		addEntries(t, to, exampleEntry("s", "later", 1))
+		chainAll(t, to)
+		checkUntouched(t, to.EvidenceLog, evidence.Options{Head: &original.head, CheckToken: checkToken})
+	},
+
+	"the last entry about a subject": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		_, err := b.EvidenceLog.LastEntry(t.Context(), id("s"))
+		checkError(t, err, storage.ErrNotFound)
+		addEntries(t, b, exampleEntry("s", "1", 9), exampleEntry("s", "2", 1), exampleEntry("z", "3", 3), exampleEntry("a", "4", 3))
+		all := allEntries(t, b)
+		for subject, want := range map[string]storage.Entry{"s": all[1], "z": all[2], "a": all[3]} {
+			is(t, want)(b.EvidenceLog.LastEntry(t.Context(), id(subject)))
+		}
+		for _, unknown := range []string{"", "s", id("s")[:8], id("s") + "0", "\xff"} {
+			_, err := b.EvidenceLog.LastEntry(t.Context(), unknown)
+			checkError(t, err, storage.ErrNotFound)
 		}
 	},
 
@@ -165,7 +255,7 @@ var evidence = tests{
 		b := open(t)
 		addEntries(t, b, exampleEntry("s", "1", 1), exampleEntry("s", "2", 2))
 		last := allEntries(t, b)[1].Seq
-		deleteEntries(t, b, after(10), 10, 2)
+		do(t, b, func(ctx context.Context) error { return b.EvidenceLog.DeleteEntries(ctx, last-1, last) })
 		b = b.Reopen(t)
 		addEntries(t, b, exampleEntry("s", "3", 3))
 		if next := allEntries(t, b)[0].Seq; next <= last {
@@ -174,15 +264,32 @@ var evidence = tests{
 	},
 }
 
-// deleteEntries deletes old entries, and fails the test unless there were so many.
-func deleteEntries(t *testing.T, b Backend, before time.Time, limit, want int) {
+// chainAll chains all entries.
+func chainAll(t *testing.T, b Backend) {
 	t.Helper()
-	n := -1
-	do(t, b, func(ctx context.Context) (err error) {
-		n, err = b.EvidenceLog.DeleteEntries(ctx, before, limit)
-		return err
-	})
-	if n != want {
-		t.Errorf("deleted %d entries, want %d", n, want)
+	if _, err := (evidence.Chain{Log: b.EvidenceLog, Tx: b}).Extend(t.Context(), evidence.State{}); err != nil {
+		t.Fatal(err)
 	}
+}
+
+// checkSalted fails the test unless the entries are those wanted, and have salts or none as salted says.
+func checkSalted(t *testing.T, got []storage.Entry, salted []bool, want ...storage.Entry) {
+	t.Helper()
+	got = slices.Clone(got)
+	for i := range got {
+		if i < len(salted) && (got[i].Salt != nil) != salted[i] {
+			t.Errorf("entry %d has the salt %x", got[i].Seq, got[i].Salt)
+		}
+		got[i].Salt = nil
+	}
+	checkEntries(t, got, nil, want...)
+}
+
+// exampleBatch returns a batch of entries with a value in each field.
+func exampleBatch(n int64, entries ...storage.Entry) storage.Batch {
+	b := storage.Batch{Number: n, Previous: sha256.Sum256([]byte("previous")), Head: sha256.Sum256([]byte("head")), Total: 7 * n, Newest: after(int(n))}
+	for _, e := range entries {
+		b.Entries = append(b.Entries, storage.EntryDigest{Seq: e.Seq, Sum: sha256.Sum256([]byte(e.Kind))})
+	}
+	return b
 }

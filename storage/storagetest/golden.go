@@ -5,6 +5,7 @@ import (
 	"crypto"
 	"crypto/sha256"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +40,7 @@ type examples struct {
 	waiting       storage.Job
 	parked        storage.Job
 	entries       []storage.Entry
+	batches       []storage.Batch
 	subscriptions []delivery.Subscription // of the account "a"
 	keys          []delivery.SigningKey
 	attempts      []delivery.Attempt // of the subscription "s", the latest first
@@ -62,6 +64,7 @@ func goldenExamples() examples {
 	paid.Free, latest.EndsAt, created.Until = false, time.Time{}, time.Time{}
 	asked, made := exampleEntry("r", "signature.asked", 0), exampleEntry("p", "process.created", 1)
 	asked.Seq, made.Seq = 1, 2
+	asked.Salt, made.Salt = goldenSalts[0], goldenSalts[1]
 	leased, waiting, parked := goldenJobs()
 	ended := exampleProcess("p")
 	ended.EndedAt = after(4)
@@ -80,7 +83,7 @@ func goldenExamples() examples {
 		authority:    []byte{0, 1, 255, 'a'},
 		documents:    goldenDocuments(),
 		leased:       leased, waiting: waiting, parked: parked,
-		entries: []storage.Entry{asked, made},
+		entries: []storage.Entry{asked, made}, batches: []storage.Batch{exampleBatch(1, asked, made)},
 		subscriptions: []delivery.Subscription{
 			exampleSubscription("s"),
 			{ID: id("fresh"), Account: id("a"), URL: "https://x.example", EventTypes: []string{"e"}, CreatedAt: base, UpdatedAt: base, Secret: []byte{1}},
@@ -133,16 +136,25 @@ func goldenDocuments() []exampleDocument {
 // withoutLaterFields returns the records as earlier versions stored them, which stored no end of a process or
 // an account and parked no jobs.
 func (e examples) withoutLaterFields() examples {
-	e = e.withoutWarnings()
+	e = e.beforeChain()
 	e.accounts[1].ClosedAt, e.processes[0].EndedAt, e.parked = time.Time{}, time.Time{}, storage.Job{}
 	return e
 }
 
-// withoutWarnings returns the records as versions stored them that knew no warnings about documents.
-func (e examples) withoutWarnings() examples {
+// beforeChain returns the records as the version stored them that had neither the chain of the evidence log nor warnings
+// about documents.
+func (e examples) beforeChain() examples {
 	e.accounts[0].Documents, e.processes[0].Warnings = "", nil
+	e.entries = slices.Clone(e.entries)
+	for i := range e.entries {
+		e.entries[i].Salt = nil
+	}
+	e.batches = nil
 	return e
 }
+
+// goldenSalts are the salts of the entries.
+var goldenSalts = [][]byte{[]byte("the first salt: "), []byte("the second one: ")}
 
 // goldenJobs returns a leased job, one whose lease was returned, and a parked one.
 func goldenJobs() (leased storage.Lease, waiting, parked storage.Job) {
@@ -181,6 +193,9 @@ func WriteExamples(t *testing.T, b Backend) (renamed []string) {
 			each(ctx, e.users, b.Sandbox.CreateUser),
 			b.Sandbox.SaveAuthority(ctx, e.authority),
 			b.EvidenceLog.Record(ctx, e.entries...),
+			each(ctx, e.batches, func(ctx context.Context, batch storage.Batch) error {
+				return b.EvidenceLog.AddBatch(ctx, batch, goldenSalts)
+			}),
 			each(ctx, e.subscriptions, func(ctx context.Context, s delivery.Subscription) error {
 				return b.Webhooks.CreateSubscription(ctx, s, manySubscriptions)
 			}),
@@ -237,15 +252,15 @@ func writeJobs(t *testing.T, b Backend, e examples) (renamed []string) {
 // the golden files. To read jobs it claims them, and to read the bucket it draws from it.
 func ReadExamples(t *testing.T, b Backend) { readExamples(t, b, goldenExamples()) }
 
+// ReadExamplesBeforeChain is ReadExamples for the golden files of the version that had neither the chain of the evidence
+// log nor warnings about documents.
+func ReadExamplesBeforeChain(t *testing.T, b Backend) {
+	readExamples(t, b, goldenExamples().beforeChain())
+}
+
 // ReadEarlierExamples is ReadExamples for the golden files of earlier versions.
 func ReadEarlierExamples(t *testing.T, b Backend) {
 	readExamples(t, b, goldenExamples().withoutLaterFields())
-}
-
-// ReadExamplesWithoutWarnings is ReadExamples for the golden files of the version before, which knew no warnings about
-// documents.
-func ReadExamplesWithoutWarnings(t *testing.T, b Backend) {
-	readExamples(t, b, goldenExamples().withoutWarnings())
 }
 
 func readExamples(t *testing.T, b Backend, e examples) {
@@ -262,6 +277,7 @@ func readExamples(t *testing.T, b Backend, e examples) {
 	is(t, e.users[0])(b.Sandbox.UserByPhone(ctx, id("a"), e.users[0].Phone))
 	is(t, e.authority)(b.Sandbox.Authority(ctx))
 	is(t, e.entries)(b.EvidenceLog.EntriesAfter(ctx, 0, 10))
+	is(t, e.batches)(b.EvidenceLog.Batches(ctx, 0, 10))
 	is(t, e.entries[1:])(b.EvidenceLog.Entries(ctx, id("p")))
 	is(t, e.subscriptions)(b.Webhooks.Subscriptions(ctx, id("a")))
 	is(t, e.keys)(b.Webhooks.Keys(ctx))

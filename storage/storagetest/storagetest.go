@@ -88,7 +88,7 @@ func Run(t *testing.T, open func(t *testing.T) Backend, names ...string) {
 		{"ListedJobs", listedJobs},
 		{"Claims", claims},
 		{"ClaimsAtOnce", claimsAtOnce},
-		{"EvidenceLog", evidence},
+		{"EvidenceLog", evidenceEntries},
 		{"Subscriptions", subscriptions},
 		{"SigningKeys", signingKeys},
 		{"WebhookAttempts", webhookAttempts},

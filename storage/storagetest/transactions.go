@@ -279,10 +279,12 @@ func jobWrites(b Backend) map[string]func(ctx context.Context) error {
 		"Drop":         func(ctx context.Context) error { return b.Jobs.Drop(ctx, "k", "g") },
 		"DropUnique":   func(ctx context.Context) error { return b.Jobs.DropUnique(ctx, "k", "u") },
 		"Record":       func(ctx context.Context) error { return b.EvidenceLog.Record(ctx, exampleEntry("s", "asked", 0)) },
-		"DeleteEntries": func(ctx context.Context) error {
-			_, err := b.EvidenceLog.DeleteEntries(ctx, base, 1)
-			return err
+		"AddBatch": func(ctx context.Context) error {
+			return b.EvidenceLog.AddBatch(ctx, exampleBatch(1, storage.Entry{Seq: 1}), goldenSalts[:1])
 		},
+		"DeleteEntries": func(ctx context.Context) error { return b.EvidenceLog.DeleteEntries(ctx, 1) },
+		"DeleteBatch":   func(ctx context.Context) error { return b.EvidenceLog.DeleteBatch(ctx, 1) },
+		"Restore":       func(ctx context.Context) error { return b.EvidenceLog.Restore(ctx, nil, nil) },
 	}
 }
 

@@ -34,6 +34,7 @@ type content struct {
 	Certificates []signing.KeptCertificate
 	Jobs         []storage.Job
 	Entries      []storage.Entry
+	Batches      []storage.Batch
 	Webhooks     webhooks
 	Portal       processes
 }
@@ -109,9 +110,8 @@ func contentOf(t *testing.T, s transfer.Source) (c content) {
 	}
 	c.Entries, err = s.EvidenceLog().EntriesAfter(ctx, 0, 10_000)
 	must(err)
-	for i := range c.Entries {
-		c.Entries[i].Seq = int64(i)
-	}
+	c.Batches, err = s.EvidenceLog().Batches(ctx, 0, 100)
+	must(err)
 	c.Webhooks = webhooksOf(t, s)
 	c.Portal = processesOf(t, s, ordered)
 	return c

@@ -20,6 +20,7 @@ import (
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/evidence"
 	"github.com/innsigli/innsigli/storage/transfer"
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
@@ -52,6 +53,12 @@ func fill(t *testing.T, s transfer.Target) {
 		}
 		return errors.Join(errs...)
 	})
+	if err == nil {
+		_, err = (evidence.Chain{Log: s.EvidenceLog(), Tx: s}).Extend(t.Context(), evidence.State{})
+	}
+	if err == nil {
+		err = s.InTx(t.Context(), func(ctx context.Context) error { return s.EvidenceLog().DeleteEntries(ctx, 7) })
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,10 +91,20 @@ func (c *transfer) jobs(ctx context.Context) error {
 	})
 }
 
+// evidence copies the log with its chain. Entries keep their numbers, over which the chain is.
 func (c *transfer) evidence(ctx context.Context) error {
-	return each(ctx, c, c.entries(ctx), &c.done.Entries, func(ctx context.Context, e storage.Entry) error {
-		return c.to.EvidenceLog().Record(ctx, e)
+	err := each(ctx, c, c.entries(ctx), &c.done.Entries, func(ctx context.Context, e storage.Entry) error {
+		return c.to.EvidenceLog().Restore(ctx, []storage.Entry{e}, nil)
 	})
+	for number := int64(0); err == nil; {
+		batches, listErr := c.from.EvidenceLog().Batches(ctx, number, 10)
+		if listErr != nil || len(batches) == 0 {
+			return listErr
+		}
+		err = c.to.InTx(ctx, func(ctx context.Context) error { return c.to.EvidenceLog().Restore(ctx, nil, batches) })
+		number = batches[len(batches)-1].Number
+	}
+	return err
 }
 
 // entries lists the evidence log.

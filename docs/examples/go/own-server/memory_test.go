@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -74,6 +75,7 @@ type tables struct {
 	processKeys   table[[2]string, portal.Key]
 	jobs          table[string, leased]
 	entries       table[int64, entry]
+	batches       table[int64, storage.Batch]
 	records       table[string, storage.Record]
 	seq           int64 // of entries and attempts
 	enqueued      chan struct{}
@@ -800,9 +802,87 @@ func (e evidence) EntriesAfter(ctx context.Context, seq int64, limit int) ([]sto
 	all, err := e.list(ctx, func(o entry) bool { return o.Seq > seq })
 	return atMost(all, limit), err
 }
-func (e evidence) DeleteEntries(ctx context.Context, before time.Time, limit int) (int, error) {
-	return removeFirst(ctx, e.memory, &e.data.entries, limit, func(o entry) int64 { return o.Seq },
-		func(o entry) bool { return o.At.Before(before) }, func(x, y entry) int { return cmp.Compare(x.Seq, y.Seq) })
+func (e evidence) LastEntry(ctx context.Context, subject string) (storage.Entry, error) {
+	all, err := e.Entries(ctx, subject)
+	if err == nil && len(all) == 0 {
+		return storage.Entry{}, storage.ErrNotFound
+	}
+	if err != nil {
+		return storage.Entry{}, err
+	}
+	return all[len(all)-1], nil
+}
+func (e evidence) AddBatch(ctx context.Context, b storage.Batch, salts [][]byte) error {
+	last, err := e.LastBatch(ctx)
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	if e.joined(ctx) != nil && (b.Number != last.Number+1 || last.Number > 0 && b.Entries[0].Seq <= last.Last()) {
+		return storage.ErrMoved
+	}
+	for i, digest := range b.Entries {
+		one, err := get(ctx, e.memory, &e.data.entries, digest.Seq)
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+			return err
+		}
+		one.Salt = salts[i]
+		if err := put(ctx, e.memory, &e.data.entries, digest.Seq, &one); err != nil {
+			return err
+		}
+	}
+	return add(ctx, e.memory, &e.data.batches, b.Number, b)
+}
+func (e evidence) Batches(ctx context.Context, number int64, limit int) ([]storage.Batch, error) {
+	all, err := list(ctx, e.memory, &e.data.batches, func(b storage.Batch) bool { return b.Number > number })
+	return atMost(all, limit), err
+}
+func (e evidence) LastBatch(ctx context.Context) (storage.Batch, error) {
+	all, err := list(ctx, e.memory, &e.data.batches, nil)
+	if err == nil && len(all) == 0 {
+		return storage.Batch{}, storage.ErrNotFound
+	}
+	if err != nil {
+		return storage.Batch{}, err
+	}
+	return all[len(all)-1], nil
+}
+func (e evidence) DeleteEntries(ctx context.Context, seqs ...int64) error {
+	for _, seq := range seqs {
+		if err := put(ctx, e.memory, &e.data.entries, seq, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+func (e evidence) DeleteBatch(ctx context.Context, number int64) error {
+	b, err := get(ctx, e.memory, &e.data.batches, number)
+	if e.joined(ctx) == nil {
+		return storage.ErrNoTx
+	}
+	if err != nil {
+		return err
+	}
+	_, err = removeFirst(ctx, e.memory, &e.data.entries, math.MaxInt, func(o entry) int64 { return o.Seq },
+		func(o entry) bool { return o.Seq <= b.Last() }, func(x, y entry) int { return cmp.Compare(x.Seq, y.Seq) })
+	return errors.Join(err, put(ctx, e.memory, &e.data.batches, number, nil))
+}
+func (e evidence) Restore(ctx context.Context, entries []storage.Entry, batches []storage.Batch) error {
+	if e.joined(ctx) == nil {
+		return storage.ErrNoTx
+	}
+	for _, one := range entries {
+		e.data.seq = max(e.data.seq, one.Seq)
+		if err := add(ctx, e.memory, &e.data.entries, one.Seq, entry{one, one.Facts}); err != nil {
+			return err
+		}
+	}
+	for _, b := range batches {
+		e.data.seq = max(e.data.seq, b.Last())
+		if err := add(ctx, e.memory, &e.data.batches, b.Number, b); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type records struct{ *memory }
