@@ -161,8 +161,8 @@ func (p *sandboxProcess) talk() string { return strings.TrimSpace(p.stderr.Strin
 
 var lateRenderer = regexp.MustCompile(`.*compiling the page renderer.*`)
 
-// stopLines are what a server logs when it stops.
-var stopLines = regexp.MustCompile(`(?m)^.*msg"?[:=]"?stopp(ing|ed).*$`)
+// stopLines are what a server logs when it stops, also each hour.
+var stopLines = regexp.MustCompile(`(?m)^.*msg"?[:=]"?(stopp(ing|ed)|"?evidence log chained).*$`)
 
 // talkInTime is talk without what is said when it stops, and without what a machine that is busy makes the program say:
 // the page renderer is late, although it was compiled before.

@@ -66,7 +66,7 @@ func TestCommandsDoNotMigrate(t *testing.T) {
 			t.Errorf("innsigli %s: exit status %d", strings.Join(args, " "), status)
 		}
 		said := stderr.String() + stdout.String() // doctor's is on stdout
-		if want := "it is at 3, but this program needs 4: run innsigli migrate"; !strings.Contains(said, want) {
+		if want := "it is at 3, but this program needs 5: run innsigli migrate"; !strings.Contains(said, want) {
 			t.Errorf("innsigli %s says: %s", strings.Join(args, " "), said)
 		}
 		if !bytes.Equal(fileContent(t, path), before) {
@@ -76,7 +76,7 @@ func TestCommandsDoNotMigrate(t *testing.T) {
 	if left, err := filepath.Glob(path + "?*"); err != nil || len(left) > 0 {
 		t.Errorf("left are %v, %v", left, err)
 	}
-	if said := output(t, done, "migrate", "--store", store); said != "schema 3 -> 4\n" {
+	if said := output(t, done, "migrate", "--store", store); said != "schema 3 -> 5\n" {
 		t.Errorf("migrate says: %q", said)
 	}
 	output(t, done, "account", "list", "--store", store)

@@ -5,6 +5,7 @@ import (
 	"crypto"
 	"io"
 	"testing"
+	"time"
 
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/storage"
@@ -34,6 +35,15 @@ func BenchmarkProcesses(b *testing.B) {
 		db, _ := migrated(b)
 		return db, db.Processes()
 	})
+}
+
+func BenchmarkRecord(b *testing.B) {
+	for name, interval := range map[string]time.Duration{"alone": 0, "chained every 5 s": 5 * time.Second, "chained every 100 ms": 100 * time.Millisecond} {
+		b.Run(name, func(b *testing.B) {
+			db, _ := migrated(b)
+			storagetest.BenchmarkRecord(b, db, db.EvidenceLog(), interval)
+		})
+	}
 }
 
 const benchSize = 22 << 20

@@ -60,6 +60,41 @@ func TestTamperedEvidence(t *testing.T) {
 	})
 }
 
+// A transaction that records waits neither for the chain nor for others that record, while the chain waits for them.
+func TestRecordingDoesNotWait(t *testing.T) {
+	db, _ := opened(t, Options{})
+	record := func(ctx context.Context) error {
+		return db.EvidenceLog().Record(ctx, storage.Entry{Subject: "s", Kind: "asked", At: time.Now(), Facts: []byte("{}")})
+	}
+	do(t, db, record)
+	read := make(chan int, 1)
+	do(t, db, func(ctx context.Context) error { // the second entry is recorded, and not committed yet
+		if err := record(ctx); err != nil {
+			return err
+		}
+		do(t, db, record)
+		go func() {
+			entries, err := db.EvidenceLog().EntriesAfter(t.Context(), 0, 10)
+			if err != nil {
+				t.Error(err)
+			}
+			read <- len(entries)
+		}()
+		for range 50 {
+			do(t, db, record)
+		}
+		select {
+		case n := <-read:
+			t.Errorf("%d entries were read before the second was committed", n)
+		default:
+		}
+		return nil
+	})
+	if n, _ := testenv.Receive(t, "the entries", read); n < 3 {
+		t.Errorf("read %d entries", n)
+	}
+}
+
 // asRole returns a URL with the name and the password of a role.
 func asRole(t *testing.T, database, role string) string {
 	t.Helper()

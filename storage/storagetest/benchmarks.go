@@ -9,9 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/evidence"
 )
 
 // BenchmarkProcessPages measures pages of 50 of an account's processes, alternately in a store of 1,000
@@ -280,4 +283,38 @@ func (s signer) last(b *testing.B, tx storage.Transactor, documents storage.Docu
 func median(times []time.Duration) time.Duration {
 	slices.Sort(times)
 	return times[len(times)/2]
+}
+
+// BenchmarkRecord records entries of the evidence log in transactions of their own, eight at a time, and chains the log
+// meanwhile at an interval; 0: never.
+func BenchmarkRecord(b *testing.B, tx storage.Transactor, log storage.EvidenceLog, interval time.Duration) {
+	ctx, stop := context.WithCancel(b.Context())
+	var chaining errgroup.Group
+	chaining.Go(func() (err error) {
+		chain := evidence.Chain{Log: log, Tx: tx}
+		for state := (evidence.State{}); interval > 0 && err == nil; {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(interval):
+			}
+			state, err = chain.Extend(b.Context(), state)
+		}
+		return err
+	})
+	b.SetParallelism(4) // on two processors
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			err := tx.InTx(b.Context(), func(ctx context.Context) error { return log.Record(ctx, exampleEntry("s", "asked", 0)) })
+			if err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "entries/s")
+	stop()
+	if err := chaining.Wait(); err != nil {
+		b.Error(err)
+	}
 }

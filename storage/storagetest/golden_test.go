@@ -11,7 +11,8 @@ func TestGoldenExamplesHaveEveryField(t *testing.T) {
 	filled := make(map[string]bool)
 	fields(reflect.ValueOf(goldenExamples()), filled)
 	for field, ok := range filled {
-		if !ok && field != "storage.Lease.Interrupted" { // Claim computes it
+		// Claim computes the first, and the second is not stored.
+		if !ok && field != "storage.Lease.Interrupted" && field != "process.Person.Authentication" {
 			t.Errorf("no example has a value in %s", field)
 		}
 	}
