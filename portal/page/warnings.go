@@ -11,6 +11,7 @@ import (
 
 	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -48,8 +49,8 @@ func warningsOf(warnings []inspect.Warning, notShown string) (list []warningView
 // wholeDocument stands for all pages of a document of which none can be shown.
 const wholeDocument = "all"
 
-// notShown returns the pages of the document that cannot be shown, such as "3,7-9": those that could not be drawn when a
-// picture of them was requested, and those after the last that is shown. It is empty if there are none, and wholeDocument if
+// notShown returns the pages of the document that cannot be shown, such as "3,7-9": those without a size, those that could
+// not be drawn when a picture of them was requested, and those after the last that is shown. It is empty if there are none, and wholeDocument if
 // the file cannot be read. sizes are nil in that case.
 func (p *Page) notShown(ctx context.Context, view *portal.ParticipantView, sizes *pageSizes) (string, error) {
 	if sizes == nil {
@@ -58,6 +59,11 @@ func (p *Page) notShown(ctx context.Context, view *portal.ParticipantView, sizes
 	pages, err := p.undrawn(ctx, docRevision{view.ID, view.Revision()})
 	if err != nil {
 		return "", err
+	}
+	for i, size := range sizes.pages {
+		if size == (stamp.Size{}) {
+			pages = append(pages, i+1)
+		}
 	}
 	list := pageRanges(pages)
 	if shown := len(sizes.pages); shown < sizes.total {

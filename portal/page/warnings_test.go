@@ -102,9 +102,10 @@ func TestNothingIsShown(t *testing.T) {
 	f.must(err)
 	for want, sizes := range map[string]*pageSizes{
 		"all":    nil,
-		"":       {pages: make([]stamp.Size, 3), total: 3},
-		"4":      {pages: make([]stamp.Size, 3), total: 4},
-		"4-2000": {pages: make([]stamp.Size, 3), total: 2000},
+		"":       {pages: []stamp.Size{a4, a4, a4}, total: 3},
+		"2":      {pages: []stamp.Size{a4, {}, a4}, total: 3},
+		"4":      {pages: []stamp.Size{a4, a4, a4}, total: 4},
+		"4-2000": {pages: []stamp.Size{a4, a4, a4}, total: 2000},
 	} {
 		got, err := f.page.notShown(t.Context(), &view, sizes)
 		f.must(err)
@@ -114,7 +115,7 @@ func TestNothingIsShown(t *testing.T) {
 	}
 	f.must(f.page.noteUndrawn(t.Context(), docRevision{v.ID, 0}, 3))
 	f.must(f.page.noteUndrawn(t.Context(), docRevision{v.ID, 0}, 1))
-	got, err := f.page.notShown(t.Context(), &view, &pageSizes{pages: make([]stamp.Size, 3), total: 9})
+	got, err := f.page.notShown(t.Context(), &view, &pageSizes{pages: []stamp.Size{a4, a4, a4}, total: 9})
 	f.must(err)
 	if want := "1,3,4-9"; got != want {
 		t.Errorf("got %q, want %q", got, want)
