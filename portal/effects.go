@@ -100,12 +100,12 @@ func loginPerson(e process.Event) Person {
 	return Person{}
 }
 
-// notShown returns the pages that a person has acknowledged who begins to sign.
-func notShown(e process.Event) []int {
+// notShown returns the pages that could not be shown to the person who begins to sign.
+func notShown(e process.Event) string {
 	if e, ok := e.(process.BeginSigning); ok {
 		return e.NotShown
 	}
-	return nil
+	return ""
 }
 
 // mail sends messages, if the service has a [Mail].
@@ -184,7 +184,7 @@ type loggedInFacts struct {
 type begunFacts struct {
 	Participant string `json:"participant"`        // ID
 	Request     string `json:"request"`            // ID of the signing request
-	NotShown    []int  `json:"notShown,omitempty"` // pages that could not be drawn, which the person has acknowledged
+	NotShown    string `json:"notShown,omitempty"` // pages that could not be shown, which the person has confirmed to have read
 }
 
 // declinedFacts are the facts of declinedEntry.

@@ -45,7 +45,7 @@ var goldenFacts = map[string]any{
 	},
 	invitedEntry:   invitedFacts{[]string{"signer", "viewer"}},
 	loggedInEntry:  loggedInFacts{"signer", "Jóna Prófdóttir", "0101302989", nil},
-	begunEntry:     begunFacts{"signer", "request", []int{3, 7}},
+	begunEntry:     begunFacts{"signer", "request", "3,7-9"},
 	signedEntry:    personFacts{"signer", "Jóna Prófdóttir", "0101302989", "request"},
 	declinedEntry:  declinedFacts{"signer", "0101302989", "Nei, <takk> & bless"},
 	completedEntry: struct{}{},
@@ -56,7 +56,7 @@ var goldenFacts = map[string]any{
 func firstFacts() map[string]any {
 	first := maps.Clone(goldenFacts)
 	created, begun := first[createdEntry].(createdFacts), first[begunEntry].(begunFacts)
-	created.Warnings, begun.NotShown = nil, nil
+	created.Warnings, begun.NotShown = nil, ""
 	first[createdEntry], first[begunEntry] = created, begun
 	return first
 }

@@ -47,12 +47,14 @@ func TestSigningPage(t *testing.T) {
 	stage := browsertest.Stage{
 		BaseURL: base, API: p.BaseURL, Token: p.client.token, Mail: filepath.Join(p.folder, "mail"),
 		Document: filepath.Join(p.folder, "sample.pdf"), Text: filepath.Join(p.folder, "text.pdf"), Scan: filepath.Join(p.folder, "scan.pdf"),
-		Past: past, Only: os.Getenv("INNSIGLI_SCENE"),
+		Warned: filepath.Join(p.folder, "warned.pdf"),
+		Past:   past, Only: os.Getenv("INNSIGLI_SCENE"),
 	}
 	if os.Getenv("INNSIGLI_SCREENSHOTS") == "1" {
 		stage.Screenshots = screenshotFolder(t)
 	}
 	p.write(t, "sample.pdf", testenv.ReadFile(t, "sample.pdf"))
+	p.write(t, "warned.pdf", warnedDocument())
 	scan := scannedPage(t)
 	p.write(t, "text.pdf", bigDocument(t, scan, false))
 	if testenv.Full() { // only the times of first pictures need it
@@ -140,6 +142,16 @@ func (p *production) checkLinks(t *testing.T) {
 	if tokens == 0 || bytes.Contains(routeInLog.ReplaceAll(log, nil), []byte("/sign/")) {
 		t.Errorf("%d links; the log:\n%s", tokens, log)
 	}
+}
+
+// warnedDocument is one of two pages with a script and an attached file. The second page is too wide to be drawn.
+func warnedDocument() []byte {
+	built := pdftest.Build(pdftest.Options{
+		Pages: 2, Page: "/AA << /O << /S /JavaScript /JS (a) >> >>",
+		Catalog: "/Names << /EmbeddedFiles << /Names [(a) << /Type /Filespec /F (a) /EF << /F 3 0 R >> >>] >> >>",
+		Objects: []string{"<< /Type /Page /Parent 2 0 R /Contents 3 0 R /MediaBox [0 0 9000000 9] >>"},
+	})
+	return bytes.Replace(built, []byte("[10 0 R 11 0 R ]"), []byte("[10 0 R 100 0 R]"), 1)
 }
 
 const (

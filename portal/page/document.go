@@ -34,6 +34,8 @@ type documentView struct {
 	First, Last int
 	Earlier     int // first page of the part before; 0: there is none
 	Later       int // first page of the part after; 0: there is none
+	Warnings    []warningView
+	NotShown    string // pages that cannot be shown, such as "3,7-9"; empty: none
 	Pages       iter.Seq[documentPage]
 	response    *response
 }
@@ -53,11 +55,15 @@ func (p *Page) documentViewOf(ctx context.Context, view portal.ParticipantView, 
 	}
 	rev, open := p.currentRevision(view)
 	sizes, err := p.pictures.sizes(ctx, rev, open)
-	if errors.Is(err, errUnreadable) {
-		return v, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, errUnreadable) {
 		return v, err
+	}
+	if v.NotShown, err = p.notShown(ctx, &view, sizes); err != nil {
+		return v, err
+	}
+	v.Warnings = warningsOf(view.Warnings, v.NotShown)
+	if sizes == nil {
+		return v, nil
 	}
 	v.Total, v.Shown = sizes.total, len(sizes.pages)
 	v.selectPart(from)

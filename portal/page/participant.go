@@ -130,6 +130,7 @@ func (p *Page) showDocument(w http.ResponseWriter, r *http.Request, view *portal
 			return err
 		}
 		v.Sign = newSignForm(p.config.Methods, view, v.Document.Revision, session.person())
+		v.Sign.NotShown = v.Document.NotShown
 	}
 	return p.renderStreaming(w, r, htmlPage{status: status, file: "participant.html", title: v.Title, person: &person, data: v}, v.Document)
 }

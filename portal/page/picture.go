@@ -38,6 +38,11 @@ func (p *Page) servePicture(w http.ResponseWriter, r *http.Request) error {
 		return showPlaceholder(w, r, portal.ErrChanged)
 	}
 	picture, err := p.pictures.picture(r.Context(), rev, open, n, width)
+	if errors.Is(err, errUnreadable) {
+		if err := p.noteUndrawn(r.Context(), rev, n); err != nil {
+			return err
+		}
+	}
 	if err != nil {
 		return showPlaceholder(w, r, err)
 	}

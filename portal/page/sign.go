@@ -23,7 +23,14 @@ type signForm struct {
 	Phone    string // as entered
 	Revision int    // of the shown document
 	Fault    string // key of what is wrong with the phone number
+	// NotShown has the pages that cannot be shown, of which the person has to confirm that they have read them in the
+	// file; empty: none. In a request it has those that the person has confirmed.
+	NotShown string
+	Missing  bool // the person has not confirmed all of them
 }
+
+// NotShownPages returns the pages as a person reads them; empty: the document as a whole.
+func (f *signForm) NotShownPages() string { return displayRanges(f.NotShown) }
 
 // Chooses reports whether there is more than one method.
 func (f *signForm) Chooses() bool { return len(f.Methods) > 1 }
@@ -64,7 +71,7 @@ func (p *Page) readSignForm(r *http.Request) (*signForm, error) {
 	revision, err := strconv.ParseUint(r.PostForm.Get("revision"), 10, 16)
 	f := &signForm{
 		Methods: p.config.Methods, Method: idp.Method(r.PostForm.Get("method")),
-		Phone: r.PostForm.Get("phone"), Revision: int(revision),
+		Phone: r.PostForm.Get("phone"), Revision: int(revision), NotShown: r.PostForm.Get("notshown"),
 	}
 	if err != nil || !slices.Contains(f.Methods, f.Method) {
 		return nil, errInvalidForm
@@ -77,7 +84,7 @@ func (p *Page) readSignForm(r *http.Request) (*signForm, error) {
 
 // request returns the request to the portal.
 func (f *signForm) request() portal.SignRequest {
-	a := portal.SignRequest{Method: f.Method, Revision: f.Revision}
+	a := portal.SignRequest{Method: f.Method, Revision: f.Revision, NotShown: f.NotShown}
 	if f.Method == idp.SIM {
 		a.Phone, _ = idp.LocalPhone(f.Phone)
 	}
@@ -101,7 +108,13 @@ func (p *Page) sign(w http.ResponseWriter, r *http.Request) error {
 		return seeOther(w, r, pathOf(&view))
 	case form.Revision != view.Revision():
 		return portal.ErrChanged
-	case form.Fault != "":
+	}
+	notShown, err := p.notShownNow(r.Context(), &view)
+	if err != nil {
+		return err
+	}
+	form.Missing = notShown != "" && form.NotShown != notShown
+	if form.NotShown = notShown; form.Missing || form.Fault != "" {
 		return p.showDocument(w, r, &view, person, form)
 	}
 	now, request := p.now(r.Context()), form.request()

@@ -30,8 +30,10 @@ const (
 // Lines returns the text of a page by lines, in the order in which PDFium reads it. The text of
 // annotations and form fields that Render shows comes last. Parts of a line that are far apart,
 // such as the columns of a table, are separate lines. Places are on the displayed page, as in
-// [stamp.ReadPage]. Text outside the page is left out, and so are text after 5,000 lines or 200 KB
-// and characters that XML does not allow. A page without text has no lines. Errors are those of
+// [stamp.ReadPage]. Text that the picture of the page does not show is left out: text outside the page,
+// in the colour of what is around it, under an image, clipped, or in a hidden layer. So are text after
+// 5,000 lines or 200 KB and characters that XML does not allow. Which characters the glyphs stand
+// for is what the fonts state. A page without text has no lines. Errors are those of
 // Render and of [stamp.ReadPage].
 func (r *Renderer) Lines(ctx context.Context, src io.ReaderAt, size int64, page int) ([]stamp.Line, error) {
 	return r.Within(r.options.Limit).Lines(ctx, src, size, page)
@@ -68,7 +70,7 @@ func (i *instance) lines(ctx context.Context, file *io.SectionReader, shown *sta
 	document := c.doNonZero("FPDF_LoadCustomDocument", *access, 0)
 	page := c.flattenedPage(document, uint64(shown.Number-1))
 	text := c.doNonZero("FPDFText_LoadPage", page)
-	lines := c.lines(text, shown)
+	lines := c.lines(page, text, shown)
 	c.do("FPDFText_ClosePage", text)
 	c.do("FPDF_ClosePage", page)
 	c.do("FPDF_CloseDocument", document)
@@ -89,19 +91,69 @@ func (c *calls) flattenedPage(document, number uint64) uint64 {
 	return c.doNonZero("FPDF_LoadPage", document, number)
 }
 
-func (c *calls) lines(text uint64, shown *stamp.Page) []stamp.Line {
-	count := int32(c.do("FPDFText_CountChars", text))
-	rectangle := c.allocate(rectangleSize)
+// lines returns the lines of a page that its picture shows.
+func (c *calls) lines(page, text uint64, shown *stamp.Page) []stamp.Line {
+	finder := newHiddenFinder(c, page, shown)
+	characters := c.characters(text, shown, finder)
+	visible := finder.shown(characters)
+	if c.err != nil {
+		return nil
+	}
 	l := lineReader{page: shown}
-	for n := range uint64(min(max(count, 0), maxCharacters)) {
-		char := rune(c.do("FPDFText_GetUnicode", text, n))
-		if c.err != nil || !l.add(char, func() stamp.Rect { return c.place(text, n, rectangle, shown) }) {
+	for n, one := range characters {
+		if !visible[n] && !isSeparator(one.code) {
+			continue
+		}
+		if !l.add(one.code, func() stamp.Rect { return one.loose }) {
 			break
 		}
 	}
 	l.end()
-	c.do("free", rectangle)
 	return l.lines
+}
+
+// characters returns the characters of a page, as many as the bounds of its text allow.
+func (c *calls) characters(text uint64, shown *stamp.Page, finder *hiddenFinder) (list []character) {
+	count := int32(c.do("FPDFText_CountChars", text))
+	room := c.allocate(2 * rectangleSize)
+	for n := range uint64(min(max(count, 0), maxCharacters)) {
+		one := character{code: rune(c.do("FPDFText_GetUnicode", text, n)), object: noObject}
+		if c.err != nil {
+			return nil
+		}
+		if !isSeparator(one.code) {
+			one.object = finder.object(c.do("FPDFText_GetTextObject", text, n))
+			one.loose, one.tight = c.place(text, n, room, shown), c.tightPlace(text, n, room, shown)
+		}
+		list = append(list, one)
+	}
+	c.do("free", room)
+	return list
+}
+
+// isSeparator reports whether a character only separates others, so that it need not be seen.
+func isSeparator(char rune) bool {
+	return char == '\n' || char == '\r' || char == ' ' || char == '\t' || char == '\u00a0'
+}
+
+// tightPlace is place without the space around the glyph. room has space for four numbers.
+func (c *calls) tightPlace(text, n, room uint64, shown *stamp.Page) stamp.Rect {
+	const number = 8 // bytes of a double
+	if c.do("FPDFText_GetCharBox", text, n, room, room+number, room+2*number, room+3*number) == 0 {
+		return stamp.Rect{}
+	}
+	view := c.memory(room, 4*number)
+	if view == nil {
+		return stamp.Rect{}
+	}
+	var v [4]float64 // left, right, bottom, top
+	for i := range v {
+		v[i] = math.Float64frombits(binary.LittleEndian.Uint64(view[number*i:]))
+		if !(math.Abs(v[i]) < math.MaxInt32) { // also true for NaN
+			return stamp.Rect{}
+		}
+	}
+	return shown.Displayed(v[0], v[2], v[1], v[3])
 }
 
 // place returns the place of a character on the displayed page, or the zero value if it has none.
@@ -149,7 +201,7 @@ func (l *lineReader) add(char rune, place func() stamp.Rect) bool {
 	switch char = l.joinSurrogates(char); {
 	case char == '\n' || char == '\r':
 		l.end()
-	case char == ' ' || char == '\t' || char == '\u00a0':
+	case isSeparator(char):
 		l.addSpace()
 	case char == hyphen:
 		l.addCharacter('-', place())

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { inspect, inspectAnswer } from './inspect.mjs';
 import { keys, Signer } from './hands.mjs';
 import { phoneThat, somebody } from './people.mjs';
+import { shoot } from './screenshots.mjs';
 
 const jonOf = () => somebody('Jón Þór Árnason');
 
@@ -87,6 +88,30 @@ export const scenes = {
     await inspect(scene, one.page, 'goodbye');
     await one.open(one.place);
     await inspect(scene, one.page, 'login of a place');
+  },
+
+  async 'a document with warnings, for everybody'(scene) {
+    const anna = somebody();
+    const made = await scene.invite([anna], { file: scene.settings.warned });
+    assert.deepEqual((await scene.state(made.id)).warnings.map(({ code, page }) => `${code} ${page}`), ['EmbeddedFiles 0', 'JavaScript 1']);
+    const one = await signer(scene, anna, { expected: ['status 422'] }); // of the page that cannot be drawn
+    await one.open(made.links[0]);
+    await one.logIn();
+    const warnings = one.page.locator('[aria-labelledby="warnings"]');
+    assert.equal(await warnings.locator('li').count(), 3, await warnings.innerText());
+    await inspect(scene, one.page, 'document with warnings');
+    await shoot(one.page, 'warnings', { at: one.page.locator('.pages') });
+    const box = one.signForm.locator('[name="notshown"]');
+    assert.equal(await box.getAttribute('value'), '2');
+    await one.signForm.evaluate((form) => { form.noValidate = true; });
+    await one.askToSign();
+    await one.alert.first().waitFor();
+    await inspectAnswer(scene, one.page, 'page that was not confirmed');
+    await shoot(one.page, 'not-shown', { at: one.signForm });
+    await box.check();
+    await one.sign();
+    assert.equal((await scene.state(made.id)).status, 'Completed');
+    scene.saw('three warnings; no signature before the page that was not shown is confirmed');
   },
 
   async 'every end, for everybody'(scene) {

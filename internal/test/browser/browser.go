@@ -38,6 +38,8 @@ type Stage struct {
 	Document string `json:"document"`
 	Text     string `json:"text"`
 	Scan     string `json:"scan"`
+	// Warned is a PDF of two pages with a script, of which the second cannot be drawn.
+	Warned string `json:"warned"`
 	// Past is a process whose time is over.
 	Past Past `json:"past"`
 	// Provider is the origin of the pages on which people log in, and Person the one who does so there;
