@@ -15,20 +15,42 @@ const noScope = ""
 // callHandler answers a request of an authenticated caller.
 type callHandler func(w http.ResponseWriter, r *http.Request, caller account.Caller) error
 
+// AuthFailure is a kind of failed authentication.
+type AuthFailure string
+
+// The kinds of failed authentication.
+const (
+	MissingToken        AuthFailure = "missing_token"
+	InvalidToken        AuthFailure = "invalid_token"        // one that is malformed, unknown, expired or revoked, or one of two
+	InvalidClient       AuthFailure = "invalid_client"       // a client ID or secret that is wrong or missing
+	TooManySecrets      AuthFailure = "too_many_secrets"     // a secret that was not checked, after many wrong ones
+	InvalidNotification AuthFailure = "invalid_notification" // not one of the identity provider
+)
+
+// authFailed calls Config.AuthFailed.
+func (a *api) authFailed(r *http.Request, kind AuthFailure, client string) {
+	if a.AuthFailed != nil {
+		a.AuthFailed(r.Context(), kind, client)
+	}
+}
+
 // authenticate calls h only for requests with a valid access token (RFC 6750).
 func (a *api) authenticate(h callHandler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if hasTwoTokens(r) {
+			a.authFailed(r, InvalidToken, "")
 			challenge(w, `, error="invalid_request"`)
 			return new(severalTokens)
 		}
 		token := bearerToken(r)
 		if token == "" {
+			a.authFailed(r, MissingToken, "")
 			challenge(w, "")
 			return new(missingToken)
 		}
 		caller, err := a.Accounts.Authenticate(r.Context(), token)
 		if errors.Is(err, account.ErrInvalidToken) {
+			a.authFailed(r, InvalidToken, "")
 			challenge(w, `, error="invalid_token"`)
 			return new(invalidToken)
 		}

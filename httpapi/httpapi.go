@@ -96,6 +96,9 @@ type Config struct {
 	// Ready returns an error if the server cannot work, such as when the store does not answer. It must respect its
 	// context, which ends after two seconds. If nil, the server is always ready.
 	Ready func(context.Context) error
+	// AuthFailed, unless nil, is called with each request whose authentication fails, and the client ID that the request
+	// named: any text, or "".
+	AuthFailed func(ctx context.Context, kind AuthFailure, client string)
 	// Failed, unless nil, is called with errors that are the server's fault: those answered 500, 503 and 507, except
 	// for an exhausted budget of [Limits], and errors that arise after an answer or beside it.
 	Failed func(context.Context, error)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/signing"
 )
 
 // Notifier reads a notification of the identity provider. key identifies the conversation that the notification is
@@ -40,10 +41,14 @@ func (a *api) receiveNotification(w http.ResponseWriter, r *http.Request) error 
 		return &tooLarge
 	}
 	if err != nil {
+		a.authFailed(r, InvalidNotification, "")
 		w.Header().Set("WWW-Authenticate", `Bearer realm="innsigli"`)
 		return new(invalidNotification)
 	}
 	if err := a.Notifications.Notified(r.Context(), key, authentic); err != nil {
+		if errors.Is(err, signing.ErrFinished) {
+			a.authFailed(r, InvalidNotification, "")
+		}
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -46,14 +46,15 @@ func invalidRequest(description string) error {
 
 // token is the token endpoint. It supports the client credentials grant of RFC 6749 4.4, with the errors of 5.2
 // (spec 2.1).
-func (a *api) token(w http.ResponseWriter, r *http.Request) error {
+func (a *api) token(w http.ResponseWriter, r *http.Request) (err error) {
+	var id, secret string
+	defer func() { a.reportClient(r, id, err) }()
 	w.Header().Set("Pragma", "no-cache")
 	form, err := readParameters(w, r, "grant_type", "scope")
 	if err != nil {
 		return err
 	}
-	id, secret, err := credentials(r, form)
-	if err != nil {
+	if id, secret, err = credentials(r, form); err != nil {
 		return err
 	}
 	if err := checkGrant(form.get("grant_type")); err != nil {
@@ -93,14 +94,15 @@ func checkGrant(kind string) error {
 
 // revoke is the revocation endpoint (RFC 7009 2.1). It ignores token_type_hint, as it may, because the server issues
 // only access tokens.
-func (a *api) revoke(w http.ResponseWriter, r *http.Request) error {
+func (a *api) revoke(w http.ResponseWriter, r *http.Request) (err error) {
+	var id, secret string
+	defer func() { a.reportClient(r, id, err) }()
 	w.Header().Set("Pragma", "no-cache")
 	form, err := readParameters(w, r, "token", "token_type_hint")
 	if err != nil {
 		return err
 	}
-	id, secret, err := credentials(r, form)
-	if err != nil {
+	if id, secret, err = credentials(r, form); err != nil {
 		return err
 	}
 	if form.get("token") == "" {
@@ -212,14 +214,26 @@ func bodyError(err error) error {
 	return err
 }
 
+// reportClient reports an error of these endpoints that means that the client is not authenticated.
+func (a *api) reportClient(r *http.Request, id string, err error) {
+	var refused *oauthError
+	var limit *problem
+	switch {
+	case errors.As(err, &refused) && refused.Code == invalidClient.Code:
+		a.authFailed(r, InvalidClient, id)
+	case errors.As(err, &limit) && limit.Status == http.StatusTooManyRequests:
+		a.authFailed(r, TooManySecrets, id)
+	}
+}
+
 // credentials returns the client's credentials from HTTP Basic or the body. To use both is an error (RFC 6749 2.3). In
-// HTTP Basic they are form-encoded (2.3.1).
+// HTTP Basic they are form-encoded (2.3.1). With an error it returns the ID if there is one.
 func credentials(r *http.Request, form parameters) (id, secret string, err error) {
 	id, secret = form.get("client_id"), form.get("client_secret")
 	headers := r.Header.Values("Authorization")
 	if len(headers) == 0 || len(headers) == 1 && headers[0] == "" {
 		if id == "" || secret == "" {
-			return "", "", &oauthError{Code: "invalid_client", Description: "The client ID or secret is missing."}
+			return id, "", &oauthError{Code: "invalid_client", Description: "The client ID or secret is missing."}
 		}
 		return id, secret, nil
 	}

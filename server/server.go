@@ -348,7 +348,10 @@ func (s *Server) newPage() (*page.Page, error) {
 		Operator: c.Operator,
 		Address:  front.Proxies(c.Proxies).Client,
 		Trial:    c.Environment == Trial,
-		Prompts:  s.promptLimiter(promptlimit.Login, promptlimit.Limits{Hourly: c.Limits.PersonLogins}),
+		LoginFailed: func(_ context.Context, reason page.LoginFailure) {
+			s.observer.Metrics.AuthFailed("login_" + string(reason))
+		},
+		Prompts: s.promptLimiter(promptlimit.Login, promptlimit.Limits{Hourly: c.Limits.PersonLogins}),
 		Failed: func(ctx context.Context, err error) {
 			c.Log.ErrorContext(ctx, "rendering a page failed", "error", err)
 		},
@@ -380,6 +383,10 @@ func (s *Server) newHandler() http.Handler {
 			Documents: c.Limits.Documents, Watch: s.observer.Metrics.WatchBytes,
 		},
 		Address: proxies.Client,
+		AuthFailed: func(ctx context.Context, kind httpapi.AuthFailure, client string) {
+			s.observer.Metrics.AuthFailed(string(kind))
+			front.RecordAuthFailure(ctx, kind, client)
+		},
 		Failed: func(ctx context.Context, err error) {
 			if !errors.Is(err, errStopping) && !errors.Is(err, errStarting) { // these are logged already
 				c.Log.ErrorContext(ctx, "request failed", "error", err)

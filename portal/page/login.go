@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
@@ -66,6 +67,30 @@ var (
 
 // ErrForeignAnswer: the query does not belong to the login, which goes on.
 var ErrForeignAnswer = errors.New("the answer is not one to the login")
+
+// LoginFailure is the reason why a login let no person in.
+type LoginFailure string
+
+// The reasons of failed logins. An outage of the provider, or a limit of its own, is none.
+const (
+	LoginCancelled LoginFailure = "cancelled" // by the person
+	LoginUnknown   LoginFailure = "unknown"   // no electronic ID belongs to the hint
+	LoginTimeout   LoginFailure = "timeout"   // the person did not answer in time
+	LoginRefused   LoginFailure = "refused"   // by the provider, or its answer is not trustworthy
+	LoginOther     LoginFailure = "other"     // the participant is another person
+)
+
+// loginFailed calls Config.LoginFailed if a login that has just ended was refused. ended is the key of the reason.
+func (p *Page) loginFailed(ctx context.Context, ended string) {
+	if p.config.LoginFailed == nil {
+		return
+	}
+	reason := LoginFailure(strings.TrimPrefix(ended, "ended."))
+	switch reason {
+	case LoginCancelled, LoginUnknown, LoginTimeout, LoginRefused, LoginOther:
+		p.config.LoginFailed(ctx, reason)
+	}
+}
 
 type loginError string
 
@@ -234,6 +259,9 @@ func (p *Page) storeResult(ctx context.Context, key []byte, lease string, apply 
 			apply(v.login())
 			return nil
 		})
+		if err == nil {
+			p.loginFailed(ctx, v.login().Attempt.Ended)
+		}
 		if !storage.IsTemporary(err) {
 			return v, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -48,16 +49,20 @@ func TestFailedLogins(t *testing.T) {
 		status int
 		says   string
 		next   string
+		reason []LoginFailure
 	}{
-		"cancelled":      {reply{err: ErrCancelled}, false, 200, "ended.cancelled.title", "ended.again"},
-		"unknown":        {reply{err: ErrUnknown}, false, 200, "ended.unknown.title", "ended.again"},
-		"too late":       {reply{err: ErrTimeout}, false, 200, "ended.timeout.title", "ended.again"},
-		"refused":        {reply{err: ErrRefusedLogin}, false, 200, "ended.refused.title", "ended.again"},
-		"another person": {reply{person: jon}, false, 403, "ended.other.title", "ended.another"},
-		"outage":         {reply{}, true, 502, "ended.outage.title", "ended.again"},
+		"cancelled":      {reply{err: ErrCancelled}, false, 200, "ended.cancelled.title", "ended.again", []LoginFailure{LoginCancelled}},
+		"unknown":        {reply{err: ErrUnknown}, false, 200, "ended.unknown.title", "ended.again", []LoginFailure{LoginUnknown}},
+		"too late":       {reply{err: ErrTimeout}, false, 200, "ended.timeout.title", "ended.again", []LoginFailure{LoginTimeout}},
+		"refused":        {reply{err: ErrRefusedLogin}, false, 200, "ended.refused.title", "ended.again", []LoginFailure{LoginRefused}},
+		"another person": {reply{person: jon}, false, 403, "ended.other.title", "ended.another", []LoginFailure{LoginOther}},
+		"outage":         {reply{}, true, 502, "ended.outage.title", "ended.again", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newInvitation(t)
+			var reasons []LoginFailure
+			d := newInvitation(t, func(c *Config) {
+				c.LoginFailed = func(_ context.Context, reason LoginFailure) { reasons = append(reasons, reason) }
+			})
 			faults := 0
 			if test.outage {
 				d.login.fails(errors.New("no route to host"))
@@ -67,8 +72,11 @@ func TestFailedLogins(t *testing.T) {
 			b := d.newBrowser()
 			b.beginApp(d.link(0), annas)
 			b.letPoll()
-			for range 2 { // also when the page is loaded again
+			for i := range 2 { // also when the page is loaded again
 				b.get(loginPath).says(t, test.status, test.says, test.next).contains(t, `href="`+d.link(0)+`"`).lacks(t, annas)
+				if i == 0 && !slices.Equal(reasons, test.reason) {
+					t.Errorf("reported: %q, want %q", reasons, test.reason)
+				}
 			}
 			b.get(of(d.invited, 0)).says(t, 403, "problem.unopened.title")
 			b.get(d.link(0)).says(t, 200, "landing.sign")

@@ -253,6 +253,7 @@ func (p *Page) completeLogin(w http.ResponseWriter, r *http.Request, v session) 
 	}
 	if errors.Is(err, portal.ErrOtherPerson) {
 		login.Attempt.Ended = "ended.other"
+		p.loginFailed(r.Context(), login.Attempt.Ended)
 		return p.showEnded(w, r, login.Attempt)
 	}
 	if err != nil {

@@ -90,6 +90,8 @@ type Config struct {
 	Operator Operator
 	// Trial marks every page as one of a trial server, which asks no real person.
 	Trial bool
+	// LoginFailed is called with each login that the provider or the page refused. It may be nil.
+	LoginFailed func(context.Context, LoginFailure)
 	// Failed is called with errors that are the server's fault. It may be nil.
 	Failed func(context.Context, error)
 	// Address returns the address of a request's client; nil: the peer of the connection.

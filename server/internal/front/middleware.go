@@ -1,6 +1,6 @@
 // Package front has the layer between the connections of a server and its handlers: listeners with limits, request IDs, the
 // addresses of clients behind proxies, and a log line, metrics and a span for each request. None of them has the path of a
-// request, which may be a link that is a credential, or the address of its client.
+// request, which may be a link that is a credential. The log line alone has the address of the client.
 package front
 
 import (
@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -58,9 +59,13 @@ func (m Middleware) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			Method: methodLabel(r), Route: info.routeOf(r), Status: recorder.status, Bytes: recorder.bytes, Took: time.Since(began),
 			RequestID: info.id, Client: info.client,
 		}
+		address := ""
+		if client := m.Proxies.Client(r); client.IsValid() {
+			address = client.String()
+		}
 		m.Metrics.Answered(answer)
 		end(answer)
-		m.log(ctx, answer)
+		m.log(ctx, answer, info, address)
 		if fault != nil {
 			panic(http.ErrAbortHandler) // which net/http does not log
 		}
@@ -77,7 +82,7 @@ func (m Middleware) logPanic(ctx context.Context, fault any) {
 }
 
 // log writes the line of a request. The lines of probes have the level debug.
-func (m Middleware) log(ctx context.Context, a telemetry.Answer) {
+func (m Middleware) log(ctx context.Context, a telemetry.Answer, info *requestInfo, address string) {
 	level := m.Level
 	if isProbe(a.Route) {
 		level = slog.LevelDebug
@@ -86,8 +91,12 @@ func (m Middleware) log(ctx context.Context, a telemetry.Answer) {
 		slog.String("method", a.Method), slog.String("route", a.Route), slog.Int("status", a.Status),
 		slog.Int64("bytes", a.Bytes), slog.Float64("milliseconds", float64(a.Took.Microseconds())/1000),
 	}
-	if a.Client != "" {
-		attributes = append(attributes, slog.String("client", a.Client))
+	for _, optional := range []struct{ key, value string }{
+		{"address", address}, {"client", a.Client}, {"authFailure", info.authFailure}, {"namedClient", info.namedClient},
+	} {
+		if optional.value != "" {
+			attributes = append(attributes, slog.String(optional.key, optional.value))
+		}
 	}
 	m.Log.LogAttrs(ctx, level, "request", attributes...)
 }
@@ -108,6 +117,9 @@ type requestInfo struct {
 	id     string // as in the X-Request-Id of the response
 	client string // ID of the API client; empty until it is authenticated
 	route  string // pattern of the path; empty until it is found
+
+	authFailure string // kind of the failure of authentication; empty: none failed
+	namedClient string // as loggedName returns it, if the authentication of that client failed
 }
 
 type requestInfoKey struct{}
@@ -156,6 +168,57 @@ func (c recordedClients) Authenticate(ctx context.Context, bearer string) (accou
 	}
 	return caller, err
 }
+
+// Issue implements [httpapi.Accounts].
+func (c recordedClients) Issue(ctx context.Context, clientID, secret string, scopes []string) (account.Token, error) {
+	token, err := c.Accounts.Issue(ctx, clientID, secret, scopes)
+	if info := infoOf(ctx); info != nil && err == nil {
+		info.client = clientID
+	}
+	return token, err
+}
+
+// Revoke implements [httpapi.Accounts].
+func (c recordedClients) Revoke(ctx context.Context, clientID, secret, token string) error {
+	err := c.Accounts.Revoke(ctx, clientID, secret, token)
+	if info := infoOf(ctx); info != nil && err == nil {
+		info.client = clientID
+	}
+	return err
+}
+
+// RecordAuthFailure records for the log that the authentication of a request failed. client is what the request named as
+// its client.
+func RecordAuthFailure(ctx context.Context, kind httpapi.AuthFailure, client string) {
+	if info := infoOf(ctx); info != nil {
+		info.authFailure, info.namedClient = string(kind), loggedName(client)
+	}
+}
+
+// otherName stands in the log for what a request named as its client and is not likely to be the ID of one.
+const otherName = "other"
+
+// personalNumber matches what may have a kennitala or a phone number in it.
+var personalNumber = regexp.MustCompile(`\d{7}|\d{6}[-.]\d{4}|\d{3}[-.]\d{4}`)
+
+// loggedName returns a client ID that a request without a valid secret named as the log has it. It is the ID if that has
+// the form of one, and otherName if it may be a secret, a token or about a person, as after a mistake of a form or of a
+// configuration.
+func loggedName(client string) string {
+	switch {
+	case client == "" || isUUID.MatchString(client):
+		return client
+	case !isRequestID(client), len(client) >= shortestSecret, personalNumber.MatchString(client):
+		return otherName
+	}
+	return client
+}
+
+// isUUID matches the IDs that the server gives to clients.
+var isUUID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// shortestSecret is the least length of a secret that an operator may choose (package account).
+const shortestSecret = 22
 
 // LogHandler adds the IDs of the request and the trace to each line.
 type LogHandler struct{ slog.Handler }

@@ -39,7 +39,10 @@ func TestRequestsAreObserved(t *testing.T) {
 	})
 	mux.HandleFunc("GET /healthz", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("POST /gone", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-	mux.HandleFunc("POST /fault", func(http.ResponseWriter, *http.Request) { panic("no such person: 0101302989") })
+	mux.HandleFunc("POST /fault", func(_ http.ResponseWriter, r *http.Request) {
+		RecordAuthFailure(r.Context(), "invalid_client", "mine")
+		panic("no such person: 0101302989")
+	})
 	var unasked bytes.Buffer
 	server := httptest.NewUnstartedServer(Middleware{
 		Next: mux, Metrics: metrics, Log: to, Proxies: Proxies{Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
@@ -54,6 +57,7 @@ func TestRequestsAreObserved(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Header.Set("X-Request-Id", id)
+		r.Header.Set("X-Forwarded-For", "198.51.100.1, 203.0.113.7")
 		response, err := http.DefaultClient.Do(r)
 		if err != nil {
 			return ""
@@ -72,10 +76,10 @@ func TestRequestsAreObserved(t *testing.T) {
 	server.Close() // all are answered
 
 	type line struct {
-		Level, Msg, RequestID, Method, Route, Client, Fault string
-		Status                                              int
-		Bytes                                               int64
-		Milliseconds                                        float64
+		Level, Msg, RequestID, Method, Route, Client, Address, AuthFailure, NamedClient, Fault string
+		Status                                                                                 int
+		Bytes                                                                                  int64
+		Milliseconds                                                                           float64
 	}
 	var got []line
 	for text := range strings.Lines(log.String()) {
@@ -86,20 +90,20 @@ func TestRequestsAreObserved(t *testing.T) {
 		got = append(got, l)
 	}
 	if diff := cmp.Diff([]line{
-		{Level: "INFO", Msg: "request", RequestID: "one", Method: "GET", Route: "/sign/{token}", Status: 200, Bytes: 6},
+		{Level: "INFO", Msg: "request", RequestID: "one", Method: "GET", Route: "/sign/{token}", Address: "203.0.113.7", Status: 200, Bytes: 6},
 		{Level: "ERROR", Msg: "request failed", RequestID: "two"},
-		{Level: "INFO", Msg: "request", RequestID: "two", Method: "POST", Route: "/api/{id}/things", Status: 418, Client: "client-7"},
-		{Level: "INFO", Msg: "request", RequestID: "three", Method: "other", Route: "none", Status: 404, Bytes: 19},
-		{Level: "INFO", Msg: "request", RequestID: "five", Method: "POST", Route: "/gone", Status: 500},
+		{Level: "INFO", Msg: "request", RequestID: "two", Method: "POST", Route: "/api/{id}/things", Address: "203.0.113.7", Status: 418, Client: "client-7"},
+		{Level: "INFO", Msg: "request", RequestID: "three", Method: "other", Route: "none", Address: "203.0.113.7", Status: 404, Bytes: 19},
+		{Level: "INFO", Msg: "request", RequestID: "five", Method: "POST", Route: "/gone", Address: "203.0.113.7", Status: 500},
 		{Level: "ERROR", Msg: "request handler panicked", RequestID: "six", Fault: "string"},
-		{Level: "INFO", Msg: "request", RequestID: "six", Method: "POST", Route: "/fault", Status: 500},
+		{Level: "INFO", Msg: "request", RequestID: "six", Method: "POST", Route: "/fault", Address: "203.0.113.7", AuthFailure: "invalid_client", NamedClient: "mine", Status: 500},
 	}, got, cmpopts.IgnoreFields(line{}, "Milliseconds")); diff != "" {
 		t.Errorf("-want +got:\n%s\n%s", diff, &log)
 	}
 	if unasked.Len() > 0 || !strings.Contains(log.String(), "middleware_test.go") {
 		t.Errorf("where it panicked is in the log, and nowhere else:\n%s\n%s", &unasked, &log)
 	}
-	for _, secret := range []string{"aSecretOfMine", "0101302989", "0b6c8f0e", "127.0.0.1"} {
+	for _, secret := range []string{"aSecretOfMine", "0101302989", "0b6c8f0e", "127.0.0.1", "198.51.100.1"} {
 		if strings.Contains(log.String(), secret) {
 			t.Errorf("%s is in the log:\n%s", secret, &log)
 		}
@@ -246,4 +250,18 @@ type unavailable struct{}
 
 func (unavailable) InTx(context.Context, func(context.Context) error) error {
 	return storage.ErrUnavailable
+}
+
+// What a request names as its client is in the log if it may be the ID of one, and not if it may be a secret or about a person.
+func TestLoggedName(t *testing.T) {
+	for client, want := range map[string]string{
+		"": "", "archive": "archive", "my.client_7": "my.client_7", "9922c74f-1582-493b-8842-812345678905": "9922c74f-1582-493b-8842-812345678905",
+		"0101302989": otherName, "010130-2989": otherName, "anna-0101302989": otherName, "5550101": otherName, "555-0101": otherName,
+		"anna@example.is": otherName, "Anna Jónsdóttir": otherName, "a\nb": otherName, "a\x1b[31m": otherName, `a" b="c`: otherName,
+		"qLkY0xkQ2dXv8mUq8nqf3w": otherName, strings.Repeat("a", 5000): otherName,
+	} {
+		if got := loggedName(client); got != want {
+			t.Errorf("%q: %q, want %q", client, got, want)
+		}
+	}
 }

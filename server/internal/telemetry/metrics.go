@@ -52,6 +52,7 @@ type Metrics struct {
 	held         *heldBytes
 	signatures   *prometheus.CounterVec
 	failures     *prometheus.CounterVec
+	authFailures *prometheus.CounterVec
 	calls        *prometheus.HistogramVec
 	evidence     *prometheus.HistogramVec
 	transactions *prometheus.HistogramVec
@@ -72,7 +73,9 @@ func NewMetrics() *Metrics {
 			"Bytes that requests in progress hold: documents of requests and of responses, up to [limits] documents, and other bodies.", []string{"of"}, nil)},
 		signatures: counter("innsigli_signatures_total", "Signatures that were made and stored, by level.", "level"),
 		failures:   counter("innsigli_signing_failures_total", "Signing requests that ended without a signature, by errorCode (none: no errorCode).", "code"),
-		calls:      histogram("innsigli_provider_call_duration_seconds", "Duration of calls to the identity provider, by call and result.", workTimes, "call", "result"),
+		authFailures: counter("innsigli_authentication_failures_total",
+			"Authentications that failed, by kind: of API calls missing_token, invalid_token, invalid_client, too_many_secrets and invalid_notification; of logins on the signing page login_ and the reason.", "kind"),
+		calls: histogram("innsigli_provider_call_duration_seconds", "Duration of calls to the identity provider, by call and result.", workTimes, "call", "result"),
 		evidence: histogram("innsigli_evidence_call_duration_seconds",
 			"Time to get a timestamp or a revocation status, cached ones included, by call and result: found, revoked, unavailable or failed.", workTimes, "call", "result"),
 		transactions: histogram("innsigli_store_transaction_duration_seconds",
@@ -82,7 +85,7 @@ func NewMetrics() *Metrics {
 		attemptTimes: histogram("innsigli_webhook_attempt_duration_seconds", "Time that webhook endpoints take to answer, by purpose.", []float64{.01, .03, .1, .3, 1, 3, 10, 15}, "purpose"),
 	}
 	m.registry.MustRegister(buildInfo(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.inFlight, m.requests, m.durations, m.bytes, m.held, m.signatures, m.failures, m.calls, m.evidence, m.transactions, m.jobs, m.attempts, m.attemptTimes)
+		m.inFlight, m.requests, m.durations, m.bytes, m.held, m.signatures, m.failures, m.authFailures, m.calls, m.evidence, m.transactions, m.jobs, m.attempts, m.attemptTimes)
 	return m
 }
 
@@ -170,6 +173,9 @@ func (m *Metrics) Step(s signing.Step) {
 		m.failures.WithLabelValues(cmp.Or(string(s.Code), "none")).Inc()
 	}
 }
+
+// AuthFailed counts an authentication that failed. kind is one of a few values.
+func (m *Metrics) AuthFailed(kind string) { m.authFailures.WithLabelValues(kind).Inc() }
 
 // Attempt counts a request to the endpoint of a webhook.
 func (m *Metrics) Attempt(a delivery.Attempt) {
