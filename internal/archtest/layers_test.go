@@ -30,7 +30,7 @@ var layers = []layer{
 		{"tools/performance", "", ""},
 		{"tools/release", "", ""},
 		{"tools/texts", "", "yaml"},
-		{"tools/trial", "ades account portal webhook webhook/delivery signing pades storage storage/bolt storage/postgres internal/queue internal/test/pdf internal/test/env", "pgx sync uuid"},
+		{"tools/trial", "ades account portal webhook webhook/delivery signing pades storage storage/bolt storage/postgres internal/queue internal/test/pdf internal/test/env internal/test/powerloss", "pgx sync uuid"},
 		{"tools/wiretest", "internal/test/env", ""},
 	},
 	{
@@ -43,6 +43,7 @@ var layers = []layer{
 		{"internal/test/pdf", "", ""},
 		{"internal/test/pdflint", "internal/pdf", ""},
 		{"internal/test/postgres", "internal/test/env", "pgx"},
+		{"internal/test/powerloss", "", "go-fuse"},
 		{"internal/test/validators", "internal/test/env", ""},
 		{"storage/storagetest", "account portal portal/process sandbox webhook webhook/delivery signing busysignal idp pades ades storage inspect storage/evidence", "go-cmp sync uuid"},
 	},
@@ -152,6 +153,7 @@ const modulePath = "github.com/innsigli/innsigli"
 var modules = map[string]string{
 	"bbolt":      "go.etcd.io/bbolt",
 	"crypto":     "golang.org/x/crypto",
+	"go-fuse":    "github.com/hanwen/go-fuse/v2",
 	"go-mail":    "github.com/wneessen/go-mail",
 	"go-cmp":     "github.com/google/go-cmp",
 	"jose":       "github.com/go-jose/go-jose/v4",

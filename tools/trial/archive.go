@@ -90,7 +90,10 @@ func (a *archive) get(ctx context.Context, what string) answer {
 }
 
 // draftText is the body that makes a process.
-func draftText() (string, error) {
+func draftText() (string, error) { return draftOf(contractFile) }
+
+// draftOf is a body that makes a process of a document.
+func draftOf(document []byte) (string, error) {
 	type object map[string]any
 	var participants []object
 	for _, in := range invitees {
@@ -104,7 +107,7 @@ func draftText() (string, error) {
 		participants = append(participants, one)
 	}
 	text, err := json.Marshal(object{
-		"file":              object{"name": contractName, "contentBase64": base64.StdEncoding.EncodeToString(contractFile)},
+		"file":              object{"name": contractName, "contentBase64": base64.StdEncoding.EncodeToString(document)},
 		"signatureLocation": "BottomLeft",
 		"participants":      participants,
 	})

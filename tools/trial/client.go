@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -19,6 +20,27 @@ type client struct {
 	addresses []string
 	token     string
 	http      http.Client
+	down      func() <-chan struct{} // closed when the servers' machine has lost power; nil: it does not
+}
+
+// errPowerOff: the answer 500 is of a server whose machine has lost power.
+var errPowerOff = errors.New("the machine has lost power")
+
+// machineDown returns a channel that is closed when the machine that has power now loses it.
+func (c *client) machineDown() <-chan struct{} {
+	if c.down == nil {
+		return nil
+	}
+	return c.down()
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 // newClient signs in. Connections are not kept: some would be to servers that died.
@@ -88,6 +110,7 @@ func (c *client) do(ctx context.Context, method, path string, body []byte, heade
 	for i := 0; i+1 < len(header); i += 2 {
 		request.Header.Set(header[i], header[i+1])
 	}
+	down := c.machineDown()
 	response, err := c.http.Do(request)
 	if err != nil {
 		a.err = err
@@ -99,6 +122,9 @@ func (c *client) do(ctx context.Context, method, path string, body []byte, heade
 		err = json.Unmarshal(text, &a)
 	}
 	a.Status, a.retryAfter, a.err = response.StatusCode, response.Header.Get("Retry-After"), err
+	if a.Status == http.StatusInternalServerError && isClosed(down) {
+		a.err = errPowerOff
+	}
 	return a
 }
 

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/innsigli/innsigli/internal/test/powerloss"
+)
+
+// powerTrial runs a server whose store is on a disk that loses power again and again, each time before a random call of
+// the disk, with what was not flushed. What the server acknowledged has to be there afterwards. With -ignore, flushes do nothing,
+// and the trial has to find that something was lost.
+func powerTrial(ctx context.Context, flags *flag.FlagSet, args []string, out io.Writer) error {
+	losses := flags.Int("losses", 50, "how often the power is lost")
+	seed := flags.Uint64("seed", uint64(time.Now().UnixNano()), "seed of the random numbers")
+	calls := flags.Int("calls", 3000, "most calls of the disk between two losses")
+	clients := flags.Int("clients", 4, "clients that sign at once, and as many that make processes")
+	ignore := flags.String("ignore", "", "flushes that do nothing: files, folders or all")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	ignored, known := map[string]powerloss.Ignored{
+		"": {}, "files": {Files: true}, "folders": {Folders: true}, "all": {Files: true, Folders: true},
+	}[*ignore]
+	if !known {
+		return errors.New("-ignore is files, folders or all")
+	}
+	fmt.Fprintf(out, "seed\t%d\n", *seed)
+	m, err := newMachine(ctx, rand.New(rand.NewPCG(*seed, 0)))
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	err = errors.Join(m.run(ctx, *losses, *calls, *clients, ignored), m.end())
+	if err == nil {
+		err = m.print(out, time.Since(began))
+	}
+	switch found := len(m.count.faults) + m.count.lost; {
+	case err != nil:
+		return err
+	case ignored == powerloss.Ignored{} && (found > 0 || m.count.delivered == 0 || m.kept.made() == 0), ignored != powerloss.Ignored{} && found == 0:
+		return errBroken
+	}
+	return nil
+}
+
+// machine is a disk with a server, and clients elsewhere.
+type machine struct {
+	*crowd
+	random  *rand.Rand
+	disk    atomic.Pointer[powerloss.Disk]
+	mounted *powerloss.Mounted // nil: the machine is off
+	mount   string
+	server  *server
+	kept    *kept
+	lost    int // losses of power
+	over    atomic.Bool
+}
+
+// newMachine mounts an empty disk.
+func newMachine(ctx context.Context, random *rand.Rand) (*machine, error) {
+	h, err := newHouse(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	m := &machine{
+		crowd:  &crowd{house: h, holders: &holders{held: make(map[string][]*hold)}, count: new(figures)},
+		random: random, mount: filepath.Join(h.folder, "disk"), kept: new(kept),
+	}
+	m.disk.Store(powerloss.NewDisk())
+	m.store = "bolt:" + filepath.Join(m.mount, "store.db")
+	if err = os.Mkdir(m.mount, 0o755); err == nil {
+		m.mounted, err = powerloss.Mount(m.mount, m.disk.Load())
+	}
+	if err != nil {
+		return nil, errors.Join(err, h.remove())
+	}
+	return m, nil
+}
+
+// down returns a channel that is closed when the power is lost.
+func (m *machine) down() <-chan struct{} { return m.disk.Load().Down() }
+
+// end switches the machine off and removes it.
+func (m *machine) end() error {
+	return errors.Join(m.off(), m.remove())
+}
+
+// off ends the server as a loss of power does.
+func (m *machine) off() error {
+	if m.server != nil && m.server.command != nil {
+		m.server.process.kill()
+		m.server.command = nil
+	}
+	if m.mounted == nil {
+		return nil
+	}
+	mounted := m.mounted
+	m.mounted = nil
+	return mounted.Unmount()
+}
+
+// run has clients work while the power is lost, and checks at the end that all is there.
+func (m *machine) run(ctx context.Context, losses, calls, clients int, ignored powerloss.Ignored) error {
+	var err error
+	if m.server, err = m.newServer(ctx); err != nil {
+		return err
+	}
+	m.servers = []*server{m.server}
+	if err := m.gather(ctx, clients); err != nil {
+		return err
+	}
+	for _, s := range m.signers {
+		s.down = m.down
+	}
+	makers, err := m.makers(ctx, clients)
+	if err != nil {
+		return err
+	}
+	m.disk.Load().Ignore(ignored)
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	var all sync.WaitGroup
+	work := func(once func(context.Context)) {
+		all.Go(func() {
+			for !m.over.Load() && working.Err() == nil {
+				once(working)
+			}
+		})
+	}
+	for _, s := range m.signers {
+		work(s.signOnce)
+	}
+	for _, k := range makers {
+		work(k.makeOnce)
+	}
+	for m.lost < losses && err == nil {
+		m.disk.Load().CutAfter(m.random.IntN(calls))
+		err = m.lose(ctx)
+	}
+	m.over.Store(true)
+	if err != nil { // clients would wait for the server
+		stop()
+		m.count.fault("after loss %d: %v", m.lost, err)
+	}
+	all.Wait()
+	if err == nil {
+		makers[0].checkAll(ctx)
+	}
+	return ctx.Err()
+}
+
+// lose waits for the loss of power, and starts the server on what is left. The error is that of a server that does not
+// start though it has power.
+func (m *machine) lose(ctx context.Context) error {
+	for {
+		select {
+		case <-m.down():
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		m.deaths.Add(1)
+		m.lost++
+		if err := m.off(); err != nil {
+			return err
+		}
+		m.disk.Store(m.disk.Load().Survivor(m.random))
+		var err error
+		if m.mounted, err = powerloss.Mount(m.mount, m.disk.Load()); err != nil {
+			return err
+		}
+		if m.random.IntN(4) == 0 { // the power is lost again while the server starts
+			m.disk.Load().CutAfter(m.random.IntN(60))
+		}
+		if err = m.server.start(ctx); err == nil {
+			return nil
+		}
+		select {
+		case <-m.down():
+		default:
+			return err
+		}
+	}
+}
+
+func (m *machine) print(out io.Writer, took time.Duration) error {
+	return m.count.print(out, took,
+		[2]any{"losses of power", m.lost},
+		[2]any{"processes made", m.kept.made()},
+		[2]any{"signatures in them", m.kept.signed()},
+		[2]any{"documents read and compared", m.kept.checked},
+	)
+}
