@@ -55,38 +55,6 @@ func statuses(answers []answer) []int {
 	return all
 }
 
-// spec 3.6: concurrent polls sign once and ask the provider once. One delivers, the others wait and get 404.
-func TestPollsAtOnce(t *testing.T) {
-	const rounds, polls = 10, 8
-	c := start(t, wiring{}).signer(t)
-	c.user(person)
-	for _, method := range methods {
-		want := slices.Repeat([]int{http.StatusNotFound}, polls)
-		want[0] = http.StatusOK
-		if method == idpApp { // the first of them is pending
-			want[1] = http.StatusBadRequest
-		}
-		slices.Sort(want)
-		for range rounds {
-			id := c.begin(startBody(method))
-			answers := c.atOnce(polls, func() *http.Request { return c.request(http.MethodGet, "/api/v1/signing/"+id, nil) })
-			diff(t, method, want, statuses(answers))
-			for _, a := range answers {
-				switch a.status {
-				case http.StatusOK:
-					c.signature(c.signed(a))
-				case http.StatusBadRequest:
-					c.wantFailure(a, pending)
-				case http.StatusNotFound:
-					c.wantProblem(a, http.StatusNotFound, finished)
-				}
-			}
-			c.wantFinished(id)
-		}
-	}
-	c.wantDocuments(0)
-}
-
 // spec 3.6: one of several concurrent polls gets a failure, the others 404.
 func TestPollsAtOnceForAFailure(t *testing.T) {
 	t.Parallel()

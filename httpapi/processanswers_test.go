@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/portal"
 )
@@ -138,6 +136,8 @@ func TestSignatureInProgress(t *testing.T) {
 		diff(t, "Retry-After", "1", a.header.Get("Retry-After"))
 	}
 	c.wantProblem(c.declineAs(made, 0, nil), http.StatusLocked, "Signature in progress")
+	c.wantInvalid(c.signAs(made, 0, "Sandbox Signer"), "sandboxUserId") // fields come before anything else
+	c.wantInvalid(c.declineAs(made, 0, fields{"reason": true}), "reason")
 	diff(t, "process", made, c.shown(made))
 	if _, content := c.document(made); !bytes.Equal(page, content) {
 		t.Error("the document is not the one that was sent")
@@ -150,57 +150,4 @@ func TestSignatureInProgress(t *testing.T) {
 	c.signedAs(made, 1, second, "Completed")
 	_, content := c.document(made)
 	diff(t, "signatures", 2, len(c.signatures(content)))
-}
-
-// spec 6.4: of several reasons, the answer states the first in this order: 404, viewer, answered, kennitala, cannot
-// sign now, not waiting, and 423.
-func TestOrderOfReasonsNotToAnswer(t *testing.T) {
-	t.Parallel()
-	s := start(t, empty)
-	c := s.sender(t)
-	user, theirs := c.user(person), s.sender(t).user(person)
-	ready := c.user(another)
-	cancels := c.user(fields{"fullName": "Who Cancels", "kennitala": "1111111111", "phone": "111", "action": "Cancel"})
-	waits := c.user(fields{"fullName": "Who Waits", "kennitala": "2222222222", "phone": "222", "delayInSecondsBeforeAction": 1})
-	const answered, open, signing, declines, pinned, viewer = 0, 1, 2, 3, 4, 5
-	made := c.made(of(append(signers(4), invitee.with(fields{"kennitala": kennitala}), reader)...))
-	c.signedAs(made, answered, user, "Waiting")
-	c.beginSigning(made, signing, kennitala) // a turn is taken from here on
-	reasons := func(status int, title string) {
-		t.Helper()
-		for _, test := range []struct {
-			participant int
-			user        string
-			status      int
-			title       string
-		}{
-			{viewer, uuid.NewString(), http.StatusNotFound, "Not found"},
-			{answered, theirs, http.StatusNotFound, "Not found"},
-			{viewer, cancels, http.StatusBadRequest, "Participant is a viewer"},
-			{answered, cancels, http.StatusBadRequest, "Participant has already answered"},
-			{answered, user, http.StatusBadRequest, "Participant has already answered"},
-			{pinned, cancels, http.StatusBadRequest, "Kennitala does not match"},
-			{pinned, ready, http.StatusBadRequest, "Kennitala does not match"},
-			{open, cancels, http.StatusBadRequest, "Sandbox user cannot sign now"},
-			{open, waits, http.StatusBadRequest, "Sandbox user cannot sign now"},
-			{open, ready, status, title},
-			{pinned, user, status, title},
-		} {
-			c.wantProblem(c.signAs(made, test.participant, test.user), test.status, test.title)
-		}
-		c.wantProblem(c.declineAs(made, viewer, nil), http.StatusBadRequest, "Participant is a viewer")
-		c.wantProblem(c.declineAs(made, answered, nil), http.StatusBadRequest, "Participant has already answered")
-		c.wantProblem(c.declineAs(made, signing, nil), status, title)
-		nobody := object{"signingProcessId": made["signingProcessId"], "participants": []any{object{"participantId": uuid.NewString()}}}
-		c.wantProblem(c.signAs(nobody, 0, ready), http.StatusNotFound, "Not found")
-		c.wantProblem(c.declineAs(nobody, 0, nil), http.StatusNotFound, "Not found")
-	}
-	nowhere := object{"signingProcessId": uuid.NewString(), "participants": made["participants"]}
-	c.wantInvalid(c.signAs(nowhere, 0, "Sandbox Signer"), "sandboxUserId") // fields come before anything else
-	c.wantInvalid(c.declineAs(nowhere, 0, fields{"reason": true}), "reason")
-	reasons(http.StatusLocked, "Signature in progress")
-	diff(t, "process", made, c.shown(made))
-	c.want(c.declineAs(made, declines, nil), http.StatusNoContent, nil) // another's turn is not in the way
-	reasons(http.StatusBadRequest, "Signing process is not waiting")
-	c.wantProblem(c.signAs(made, declines, cancels), http.StatusBadRequest, "Participant has already answered")
 }

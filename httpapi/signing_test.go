@@ -189,9 +189,6 @@ const (
 
 var methods = []string{idpApp, idpSim}
 
-// formats are the file types of spec 3.2.
-var formats = []string{"Pdf", "Xml"}
-
 // page is the document that most tests sign.
 var page = pdftest.Build(pdftest.Options{})
 

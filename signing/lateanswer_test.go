@@ -85,7 +85,44 @@ func testLateAnswer(t *testing.T, p *phone, asked lateAsking, takes time.Duratio
 	second.checkSigned(second.poll(id).Document)
 }
 
-// Nobody has the answer any more, and the request ends.
+// A server has an answer of the provider, and its store is away until its lease is lost. Another server takes the request
+// over and stores another answer. That one counts, and the first server stores nothing.
+func TestAnswerThatIsOvertaken(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p, db := newPhone(t), newStore(t)
+		tx := &shaky{Transactor: db, outing: outing{at: -1, err: storage.ErrUnavailable}}
+		given, signed := false, p.poll
+		p.poll = func(s idp.State) (idp.State, idp.Event, error) {
+			if given {
+				return cancels(s)
+			}
+			given, tx.until = true, time.Now().Add(20*time.Second)
+			return signed(s)
+		}
+		first, second := wired(t, db, db.Requests(), tx, p, signing.Options{}), onStore(t, db, p, signing.Options{})
+		id := first.mustStart()
+		time.Sleep(5 * time.Second)
+		done := make(chan error, 1)
+		go func() {
+			done <- first.Poll(t.Context(), account, id, func(signing.Answer) error { return nil })
+		}()
+		time.Sleep(2 * time.Second)
+		var answered idp.ErrorCode
+		err := second.insistent(func() error {
+			return second.Poll(t.Context(), account, id, func(a signing.Answer) error { answered = a.Failure.Code; return nil })
+		})
+		if err != nil || answered != idp.UserCancelled {
+			t.Errorf("the second server: %q, %v", answered, err)
+		}
+		if err := <-done; err == nil {
+			t.Error("the first server goes on without a lease")
+		}
+		second.tells(id, "signature.asked", "signature.prepared", "signature.failed")
+	})
+}
+
+// If no server has the answer any more, the request ends.
 func TestAnswerThatNobodyHas(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t)
