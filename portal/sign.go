@@ -81,7 +81,7 @@ func (s *Service) startSigning(ctx context.Context, processID, participantID str
 }
 
 // errOtherTurn: another turn has begun since the process was read, so that the number of the next turn has changed.
-var errOtherTurn = errors.New("portal: another turn came first")
+var errOtherTurn = errors.New("portal: the turn of another participant began first")
 
 // turnID identifies a turn. As a string it is the ID of the turn's signing.Order, which the signing request stores.
 type turnID struct {

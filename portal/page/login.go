@@ -62,7 +62,7 @@ var (
 )
 
 // ErrForeignAnswer: the query does not belong to the login, which goes on.
-var ErrForeignAnswer = errors.New("the answer is not one to the login")
+var ErrForeignAnswer = errors.New("the answer does not belong to the login")
 
 type loginError string
 
