@@ -85,7 +85,7 @@ func testLateAnswer(t *testing.T, p *phone, asked lateAsking, takes time.Duratio
 	second.checkSigned(second.poll(id).Document)
 }
 
-// Nobody has the answer any more, and the request ends.
+// The answer is lost, and the request ends.
 func TestAnswerThatNobodyHas(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t)

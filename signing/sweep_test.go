@@ -16,7 +16,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// spec 3.6 and 7.2: what nobody finished is answered for a day, and remembered for as
+// spec 3.6 and 7.2: an unfinished request is answered for a day, and remembered for as
 // long as what has ended.
 func TestSweep(t *testing.T) {
 	t.Parallel()
@@ -115,8 +115,8 @@ func TestSweepOfMany(t *testing.T) {
 	})
 }
 
-// A signature that waits for a timestamp when its time is over, because no job ran, is nobody's
-// work any more.
+// A signature that waits for a timestamp when its time is over, because no job ran, is no
+// longer work for a job.
 func TestSweepDropsTheJob(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -57,7 +57,7 @@ func TestXML(t *testing.T) {
 	s.documents()
 }
 
-// A document that somebody has signed is signed by somebody else, whatever the packings, as long as no
+// A document that one person has signed is signed by another, whatever the packings, as long as no
 // signature would break (spec 3.10 else).
 func TestFurtherSignaturesOnXML(t *testing.T) {
 	t.Parallel()
@@ -155,7 +155,7 @@ func refusedXML(t *testing.T, content, why string, packing signing.Packing) {
 	}
 }
 
-// Nobody asks a phone that makes a whole CMS to sign XML.
+// A phone that makes a whole CMS is never asked to sign XML.
 func TestXMLOnAPhoneThatMakesTheSignature(t *testing.T) {
 	t.Parallel()
 	s := newXMLService(t, wholeCMS(t), signing.Options{})

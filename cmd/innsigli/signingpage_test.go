@@ -253,7 +253,7 @@ func (p *production) invite(t *testing.T) processReply {
 // link is the one that a participant was invited with.
 func (p processReply) link(participant int) string { return *p.Participants[participant].SigningURL }
 
-// signs has somebody sign on the page that is shown, and wait for the signature.
+// signs has a person sign on the page that is shown, and wait for the signature.
 func (v *visitor) signs(values ...string) {
 	v.Helper()
 	path := v.address.Path + "/sign"
@@ -386,7 +386,7 @@ func TestAnswersOfTheProviderCountOnce(t *testing.T) {
 }
 
 // A place with a kennitala is that of this person alone, whatever the provider's pages or phones say,
-// and whoever has logged in sees no place but their own.
+// and a person who has logged in sees no place but their own.
 func TestAnotherPersonsPlace(t *testing.T) {
 	testenv.Slow(t, "people log in at a provider")
 	t.Parallel()
@@ -407,7 +407,7 @@ func TestAnotherPersonsPlace(t *testing.T) {
 	v.at(made, 1)
 	v.open(p.relayed.URL + "/sign/" + made.ProcessID + "/" + made.Participants[0].ID)
 	if strings.Contains(v.page, documentName) {
-		t.Errorf("the place of somebody else: status %d\n%s", v.status, v.page)
+		t.Errorf("the place of another person: status %d\n%s", v.status, v.page)
 	}
 }
 
@@ -434,7 +434,7 @@ func TestLoginOnThePhone(t *testing.T) {
 	v.logIn("way", string(page.App), "kennitala", people[0].kennitala)
 	v.strange(p, again)
 	v.open(again.link(0))
-	v.logIn("way", string(page.App), "kennitala", "0104302959") // whom nobody knows
+	v.logIn("way", string(page.App), "kennitala", "0104302959") // of no person
 	v.strange(p, again)
 }
 
