@@ -70,8 +70,8 @@ var documentPurposes = []asn1.ObjectIdentifier{
 func CheckPurpose(cert *x509.Certificate) error {
 	switch {
 	case cert.IsCA:
-		return fmt.Errorf("%w: it is a certification authority's (basicConstraints CA:TRUE, as openssl req -x509 makes by default; "+
-			"-addext basicConstraints=critical,CA:FALSE -addext keyUsage=critical,nonRepudiation makes one for a signer)", ErrPurpose)
+		return fmt.Errorf("%w: it is that of a certification authority (basicConstraints CA:TRUE, the default of openssl req -x509); "+
+			"for a signer, add -addext basicConstraints=critical,CA:FALSE -addext keyUsage=critical,nonRepudiation", ErrPurpose)
 	case hasExtension(cert, oidKeyUsage, cert.KeyUsage != 0) && cert.KeyUsage&(x509.KeyUsageContentCommitment|x509.KeyUsageDigitalSignature) == 0:
 		return fmt.Errorf("%w: its key usage has neither nonRepudiation nor digitalSignature", ErrPurpose)
 	case hasExtension(cert, oidExtKeyUsage, len(cert.ExtKeyUsage)+len(cert.UnknownExtKeyUsage) > 0) && !isForDocuments(cert):

@@ -79,7 +79,7 @@ func TestPollsAreNotLimited(t *testing.T) {
 		}
 		diff(t, "beside polls", 0, c.allowedCalls(1))
 		c.token = strings.Repeat("x", 43)
-		for range 100 { // of somebody whose token has expired, say
+		for range 100 { // of a client whose token has expired, say
 			a := c.sendFrom("192.0.2.66", c.request(http.MethodGet, "/api/v1/signing/"+uuid.NewString(), nil))
 			diff(t, "status of a stranger", http.StatusUnauthorized, a.status)
 		}

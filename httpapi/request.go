@@ -89,7 +89,7 @@ func (b bodyReader) Read(p []byte) (int, error) {
 }
 
 var (
-	errIncompleteBody = errors.New("httpapi: the body broke off")
+	errIncompleteBody = errors.New("httpapi: the body ended early")
 	errSlowBody       = errors.New("httpapi: the body came too slowly")
 )
 

@@ -294,7 +294,7 @@ func TestSeedValue(t *testing.T) {
 		{10, "", pades.Options{}, "Ff: it has unknown flags"},
 		{0, "/MDP << /P 0 >>", pades.Options{}, ""},
 		{0, "/MDP << >>", pades.Options{Certify: pades.FormFilling}, ""},
-		{0, "/MDP << /P 0 >>", pades.Options{Certify: pades.FormFilling}, "MDP: P is 0, and of the signature it would be 2"},
+		{0, "/MDP << /P 0 >>", pades.Options{Certify: pades.FormFilling}, "MDP: P must be 0, but the signature would have 2"},
 		{0, "/MDP << /P 2 >>", pades.Options{Certify: pades.FormFilling}, ""},
 		{0, "/MDP << /P 2 >>", pades.Options{Certify: pades.Annotations}, "MDP: P is 2"},
 		{0, "/MDP << /P 2 >>", pades.Options{}, "MDP: P is 2"},
@@ -339,7 +339,7 @@ func TestCertificateSeedValue(t *testing.T) {
 		{3, "/Issuer [" + issuer + "] /OID [(" + policy + ") (1.2.3)]", `Cert/OID: the signer's certificate is not of the policy "1.2.3"`},
 		{3, "/OID [(1.2.3)]", ""}, // it goes with Issuer only
 		{4, "/SubjectDN [<< /cn (D\\346mi um nafn) >> << /2.5.4.5 (1203894569) >>]", ""},
-		{4, "/SubjectDN [<< /CN (D\\346mi um nafn) /c (NO) >>]", `Cert/SubjectDN: the signer's name has not the required "c"`},
+		{4, "/SubjectDN [<< /CN (D\\346mi um nafn) /c (NO) >>]", `Cert/SubjectDN: the signer's name lacks the required "c"`},
 		{4, "/SubjectDN [<< /frobnication (x) >>]", "Cert/SubjectDN: "},
 		{5, "", "Cert/Ff: it has unknown flags"},
 		{6, "/KeyUsage [(01)]", ""},

@@ -208,7 +208,7 @@ func (s seed) mdp() (string, error) {
 	if err != nil || Permission(p) == s.options.Certify {
 		return "", err
 	}
-	return fmt.Sprintf("MDP: P is %d, and of the signature it would be %d", p, s.options.Certify), nil
+	return fmt.Sprintf("MDP: P must be %d, but the signature would have %d", p, s.options.Certify), nil
 }
 
 // timeStamp checks the entry TimeStamp, which may require a timestamp. The caller chooses the
@@ -222,7 +222,7 @@ func (s seed) timeStamp() (string, error) {
 	if err != nil || required == 0 || s.options.Level >= ades.T {
 		return "", err
 	}
-	return "TimeStamp: a signature of level B has none", nil
+	return "TimeStamp: a timestamp is required, but level B has none", nil
 }
 
 // texts reads an array of text strings or names, or a single one.

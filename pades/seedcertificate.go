@@ -119,7 +119,7 @@ func (s seed) subjectName(value pdf.Object) (string, error) {
 				return "", err
 			}
 			if !hasAttribute(s.signer.Certificate, string(key), pdf.Text(pdf.String(text))) {
-				return fmt.Sprintf("the signer's name has not the required %.32q", string(key)), nil
+				return fmt.Sprintf("the signer's name lacks the required %.32q", string(key)), nil
 			}
 		}
 	}
@@ -175,7 +175,7 @@ func (s seed) keyUsage(value pdf.Object) (string, error) {
 	if err != nil || value == nil || slices.ContainsFunc(patterns, func(p string) bool { return fitsKeyUsage(p, usage) }) {
 		return "", err
 	}
-	return "the key usage of the signer's certificate is another", nil
+	return "the signer's certificate has another key usage", nil
 }
 
 func fitsKeyUsage(pattern string, usage x509.KeyUsage) bool {

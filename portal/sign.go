@@ -72,7 +72,7 @@ func (s *Service) startSigning(ctx context.Context, processID, participantID str
 }
 
 // errOtherTurn: another turn has begun since the process was read, so that the number of the next turn has changed.
-var errOtherTurn = errors.New("portal: another turn came first")
+var errOtherTurn = errors.New("portal: the turn of another participant began first")
 
 // beginTurn applies the event that gives the turn to a participant. It returns errOtherTurn if the turn is not the next
 // one of the process, and [ErrNotFound] if the account is being deleted.

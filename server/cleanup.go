@@ -39,7 +39,7 @@ func (s *Server) cleanupTasks() []cleanupTask {
 		}
 	}
 	return []cleanupTask{
-		{"documents that no request was started with", func(ctx context.Context) (int, error) {
+		{"documents without a request", func(ctx context.Context) (int, error) {
 			return b.Documents().Sweep(ctx, time.Now().Add(-uploadTime))
 		}},
 		{"requests and idempotency keys", s.signing.Sweep},
@@ -55,14 +55,14 @@ func (s *Server) cleanupTasks() []cleanupTask {
 			}
 			return s.processes.DeleteEnded(ctx, s.config.Retention.Processes.before(time.Now()))
 		}},
-		{"what the signing page remembers", inTx("records of the signing page", func(ctx context.Context) (int, error) {
+		{"records of the signing page", inTx("records of the signing page", func(ctx context.Context) (int, error) {
 			return b.Pages().DeleteRecords(ctx, time.Now(), cleanupBatch)
 		})},
 		{"webhook attempts and dropped events", func(ctx context.Context) (int, error) {
 			return s.hooks.Sweep(ctx, s.config.Retention.DeliveryAttempts.before(time.Now()))
 		}},
 		{"evidence log", s.pruneEvidence},
-		{"how often clients have called", func(ctx context.Context) (int, error) {
+		{"counters of rate limits", func(ctx context.Context) (int, error) {
 			buckets := bucketsOf(b)
 			if buckets == nil {
 				return 0, nil

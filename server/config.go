@@ -336,7 +336,7 @@ func CheckBaseURL(e Environment, address string) error {
 	case front.IsLoopback(u.Hostname()) || e == Sandbox:
 		return nil
 	case u.Scheme == "http":
-		return errors.New("must be https, or on this machine")
+		return errors.New("must be https, unless it leads to this machine")
 	case e == Trial:
 		return errors.New("must be on this machine in a Trial")
 	}

@@ -67,7 +67,7 @@ func loginsOf(t *testing.T, phones ...idp.Method) (OpenIDLogin, *bytes.Buffer) {
 	return l, &log
 }
 
-// Where the provider cannot be reached the same may be asked again; nobody has refused anything.
+// Where the provider cannot be reached the same may be asked again; no person has refused.
 func TestLoginsWithoutTheProvider(t *testing.T) {
 	l, log := loginsOf(t, idp.App, idp.SIM)
 	for _, way := range l.Methods() {

@@ -21,7 +21,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// The delay is that of the flag, unless something fails: then nobody is waited for.
+// The delay is that of the flag, unless something fails: then the server stops at once.
 func TestDrainDelay(t *testing.T) {
 	for name, test := range map[string]struct {
 		delay time.Duration

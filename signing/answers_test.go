@@ -168,7 +168,7 @@ func (n *network) issuingKey() crypto.Signer {
 	return key.(crypto.Signer)
 }
 
-// padding is an extension that nobody knows, to make a list as large as is wanted.
+// padding is an unknown extension, to make a list as large as is wanted.
 func padding(size int) []pkix.Extension {
 	return []pkix.Extension{{Id: asn1.ObjectIdentifier{2, 999, 2}, Value: make([]byte, size)}}
 }

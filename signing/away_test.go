@@ -119,7 +119,7 @@ func TestAnswerWaitsForTheStore(t *testing.T) {
 	}
 }
 
-// Whoever comes after an outage does not wait for leases of the time before.
+// A call after an outage does not wait for leases of the time before.
 func TestLeasesAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -75,7 +75,7 @@ func (s service) work(ctx context.Context) (finished int) {
 	return finished
 }
 
-// What a poll completes is nobody else's work.
+// While a poll completes a request, no job completes it too.
 func TestPollDropsTheJob(t *testing.T) {
 	t.Parallel()
 	s := newService(t, newPhone(t), signing.Options{})

@@ -62,7 +62,7 @@ func TestDrive(t *testing.T) {
 	}
 }
 
-// Whoever drives, and however many: each answer is asked for once.
+// Whether jobs or polls drive a request, and however many: each answer is asked for once.
 func TestDrivenByMany(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestDriveDuringAnOutage(t *testing.T) {
 	})
 }
 
-// What nobody knows, and what is gone.
+// Requests that do not exist, and requests that are gone.
 func TestProgressOfNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

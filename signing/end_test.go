@@ -79,7 +79,7 @@ func TestAnswerInHandAtTheEnd(t *testing.T) {
 	}
 }
 
-// Nobody is asked to sign for a request that has expired.
+// No person is asked to sign for a request that has expired.
 func TestNobodyIsAskedAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

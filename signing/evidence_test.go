@@ -92,7 +92,7 @@ func (f fault) tried(n *network, s service, level ades.Level) {
 }
 
 // persists follows two requests: the time of one is over before the fault ends, that of the
-// other is not (spec 3.9). Nobody who has signed is asked again.
+// other is not (spec 3.9). A person who has signed is not asked again.
 func (f fault) persists(n *network, s service, level ades.Level) {
 	s.t.Helper()
 	lost := s.atLevel(level)

@@ -44,7 +44,7 @@ func Example() {
 	}
 	requests := signing.New(db.Requests(), db, db.Documents(), db.Jobs(), db.EvidenceLog(), people, busysignal.New(db.BusySignals(), db, busysignal.Options{}), signing.Options{
 		Sources:        people.Sources,
-		IgnoreInterval: true, // without it, polls less than two seconds apart ask nobody
+		IgnoreInterval: true, // without it, polls less than two seconds apart do not ask the provider
 	})
 
 	document, err := requests.Upload(ctx, bytes.NewReader(pdftest.Build(pdftest.Options{})), 1<<20)

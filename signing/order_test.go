@@ -23,7 +23,7 @@ var (
 	ordered = []string{"signature.asked", "signature.prepared", "signature.made", "signature.completed", "ledger"}
 )
 
-// Several people sign one document one after another, and nobody polls.
+// Several people sign one document one after another, without any poll.
 func TestOrders(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestOrders(t *testing.T) {
 				t.Error(diff)
 			}
 			if _, err := o.order(); !errors.Is(err, errTaken) {
-				t.Errorf("somebody else meanwhile: %v", err)
+				t.Errorf("another order meanwhile: %v", err)
 			}
 			if r := o.poll(id); !r.Finished {
 				t.Errorf("a client polls what it did not start: %+v", r)

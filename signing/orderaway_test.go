@@ -13,7 +13,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// Whatever transaction the store goes away at, whoever orders until there is a signature gets
+// Whatever transaction the store goes away at, an owner that orders until there is a signature gets
 // one. A signature that was given is the one that lands, and no order is left open.
 func TestOrdersWithAStoreThatGoesAway(t *testing.T) {
 	for _, outing := range []outing{
@@ -79,7 +79,7 @@ func orderedWhile(t *testing.T, away outing) (went bool) {
 	return went && !t.Failed()
 }
 
-// The provider has taken an order up, of which whoever ordered does not hear: the person may be
+// The provider has taken an order up, and the owner does not learn of it: the person may be
 // signing already. The job goes on with it.
 func TestOrderThatStartedUnheard(t *testing.T) {
 	t.Parallel()

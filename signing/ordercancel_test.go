@@ -34,7 +34,7 @@ func (o *orders) wantCancelled(id string, kinds ...string) {
 }
 
 // Whatever a request is at, it can be removed. What the person answers then goes nowhere, and is
-// nobody's error.
+// no error of the service.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -71,7 +71,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Somebody is at the request when it is removed.
+// A call holds the request when it is removed.
 func TestCancelWhileItIsDriven(t *testing.T) {
 	t.Parallel()
 	completing := []string{"signature.asked", "signature.prepared", "signature.made", "signature.abandoned"}

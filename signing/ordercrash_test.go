@@ -15,7 +15,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// Whatever an order was at when its server died, another goes on, and nobody waits for long.
+// Whatever an order was at when its server died, another goes on, and no client waits for long.
 func TestOrdersOfAServerThatDied(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -129,7 +129,7 @@ func TestLeaseLostWhileAnOrderIsCompleted(t *testing.T) {
 	})
 }
 
-// The document is another's. What somebody else has put into it since the person was asked stays
+// The document belongs to an owner. What another person has added to it since the person was asked stays
 // the last word.
 func TestDocumentThatMovedOn(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,7 @@ func (h *hiccup) InTx(ctx context.Context, fn func(context.Context) error) error
 	return h.Transactor.InTx(ctx, fn)
 }
 
-// A store that was away for a moment keeps nobody from being heard who signs soon after, however
+// A store that was unavailable for a moment does not prevent a later signature from being stored, however
 // often the provider was asked before.
 func TestOrderIsDrivenOnAfterAStoreError(t *testing.T) {
 	t.Parallel()
@@ -84,7 +84,7 @@ func TestGivenSignatureOutlivesADayWithoutServers(t *testing.T) {
 	})
 }
 
-// A server of a version that knows no orders may have noted a failure, and have told nobody.
+// A server of a version that knows no orders may have noted a failure, and have reported it to no owner.
 func TestOrderFailedByTheVersionBefore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestOrderClearsNothing(t *testing.T) {
 				time.Sleep(20 * time.Minute)
 				o.mustOrder()
 				if err := o.Poll(t.Context(), account, own.ID, func(signing.Answer) error { return nil }); err != nil {
-					t.Errorf("somebody's order, and the request is polled: %v", err)
+					t.Errorf("a poll of the client's own request: %v", err)
 				}
 			})
 		})

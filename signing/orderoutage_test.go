@@ -14,7 +14,7 @@ import (
 )
 
 // A source of evidence is down for an hour, and longer than any poll would wait. The document is
-// nobody's draft: there is nothing in it until the signature has all its evidence.
+// not a draft: there is nothing in it until the signature has all its evidence.
 func TestOrderDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {

@@ -104,7 +104,7 @@ func TestOrdersAreNotCleared(t *testing.T) {
 	})
 }
 
-// An order that nobody drives does not keep the document for ever. What was given is its job's to end,
+// An order whose driver is gone does not hold the document for ever. What was given is its job's to end,
 // which tries first.
 func TestOrderThatNobodyDrives(t *testing.T) {
 	t.Parallel()

@@ -20,8 +20,8 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// errTaken: somebody is signing the owner's document.
-var errTaken = errors.New("somebody is signing")
+// errTaken: another person is signing the owner's document.
+var errTaken = errors.New("another person is signing")
 
 // owner has a document that people sign to order. What happens to it stands in the evidence
 // log, and so in the transaction in which it happens.

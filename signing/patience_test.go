@@ -10,7 +10,7 @@ import (
 	"github.com/innsigli/innsigli/idp"
 )
 
-// patience is how long a client that polls is kept waiting at most: for whoever completes
+// patience is how long a client that polls is kept waiting at most: for the completion of
 // the signature, and while the poll tries itself.
 const patience = 10 * time.Second
 
@@ -126,7 +126,7 @@ func TestAnAttemptThatIsCutShort(t *testing.T) {
 	}
 }
 
-// Nobody but polls drives this service. A source that answers within what a poll waits for
+// Only polls drive this service. A source that answers within what a poll waits for
 // is enough.
 func TestPollsAloneComplete(t *testing.T) {
 	t.Parallel()

@@ -84,7 +84,7 @@ func TestPersonalDataIsInNoError(t *testing.T) {
 				f.happens(n)
 				told := n.toldErrors(t)
 				if f.lt == pending && len(told) == 0 {
-					t.Error("nobody was told what is wrong")
+					t.Error("the failure was not reported")
 				}
 				for _, err := range told {
 					for _, word := range personal() {

@@ -22,7 +22,7 @@ func TestSignedRequestIsNotAbandoned(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		back   time.Duration // the timestamp authority; zero: never
-		cleans time.Duration // the account's next start, when nobody is completing anything
+		cleans time.Duration // the account's next start, when no completion is running
 		want   idp.ErrorCode
 		gone   bool
 	}{
@@ -103,7 +103,7 @@ func TestAnsweredRequestIsNotAbandoned(t *testing.T) {
 				at(4*time.Minute + 45*time.Second)
 				s.pending(id, "answered")
 				at(test.cleans)
-				onStore(t, s.db, newPhone(t), signing.Options{}).mustStart() // by somebody else
+				onStore(t, s.db, newPhone(t), signing.Options{}).mustStart() // by another client
 				at(test.back)
 				r := s.poll(id)
 				if r.Code != "" || r.Finished != test.gone {

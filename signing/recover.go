@@ -246,7 +246,7 @@ func (r *Request) checkRecoverable() error {
 	case r.Phase == Starting, r.Phase == Waiting:
 		return fmt.Errorf("%w: the person has not signed", ErrNotRecoverable)
 	case r.Phase == Signed:
-		return fmt.Errorf("%w: the server itself tries to complete it until %s", ErrNotRecoverable, r.SignedAt.Add(r.completeFor()).Format(time.RFC3339))
+		return fmt.Errorf("%w: the server still tries to complete it, until %s", ErrNotRecoverable, r.SignedAt.Add(r.completeFor()).Format(time.RFC3339))
 	case r.Phase == Complete:
 		return fmt.Errorf("%w: it is complete, and the client has not fetched it yet", ErrNotRecoverable)
 	case r.Failure != nil:

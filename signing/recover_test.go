@@ -308,7 +308,7 @@ func TestNotRecoverable(t *testing.T) {
 		wantNot(id, "has not signed")
 		n.set(tsa, down)
 		s.pending(id, "while the TSA is down")
-		wantNot(id, "the server itself tries to complete it until")
+		wantNot(id, "the server still tries to complete it, until")
 		n.restore()
 		s.background(t)
 		time.Sleep(time.Minute)

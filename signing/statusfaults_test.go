@@ -68,8 +68,7 @@ func newList() x509.RevocationList {
 	return x509.RevocationList{ThisUpdate: time.Now(), NextUpdate: time.Now().Add(time.Hour)}
 }
 
-// statusFaults are those of whoever says whether a certificate is revoked (RFC 6960, RFC
-// 5280).
+// statusFaults are faults of a source of revocation data (RFC 6960, RFC 5280).
 var statusFaults = []fault{
 	atResponder("OCSP down", always(down)),
 	atResponder("OCSP slow", always(slow)),

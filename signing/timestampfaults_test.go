@@ -41,7 +41,7 @@ func certified(change func(*x509.Certificate)) func(*network) answer {
 	}
 }
 
-// timestampFaults are those that whoever asks for a timestamp can see (RFC 3161 2.3 and
+// timestampFaults are the faults of an authority that a client of it can see (RFC 3161 2.3 and
 // 2.4.2). None is told from an outage: an authority that is mended may answer rightly.
 var timestampFaults = []fault{
 	atTSA("TSA down", always(down)),
@@ -92,8 +92,8 @@ func TestFaultsOfATimestampAuthority(t *testing.T) {
 	testFaults(t, append(timestampFaults, longToken), func(n *network) service { return n.service(n.client(tsa, n.roots)) })
 }
 
-// Of an ordered list the next is asked: with a second authority, nobody notices any of the
-// faults but the operator, or whoever polls before a slow one was given up. Level LTA takes
+// Of an ordered list the next is asked: with a second authority, a client notices none of the
+// faults, unless it polls before a slow authority was given up; the operator does. Level LTA takes
 // two timestamps.
 func TestSecondTimestampAuthority(t *testing.T) {
 	for _, f := range timestampFaults {

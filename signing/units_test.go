@@ -13,7 +13,7 @@ import (
 	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
-// profile is that of a certificate for whoever answers.
+// profile is the profile of a certificate of a responder.
 func profile(name string) *x509.Certificate {
 	return &x509.Certificate{
 		Subject:   pkix.Name{Country: []string{"IS"}, CommonName: name},

@@ -66,7 +66,7 @@ func (i *decoded) draw(s Size, d Drawing) ([]byte, error) {
 		float64(o[0])*w, float64(o[1])*h, float64(o[2])*w, float64(o[3])*h, -float64(o[0]+o[2])*w/2, -float64(o[1]+o[3])*h/2)
 	out := page.bytes(s, fmt.Sprintf("<< /XObject << /Image %d 0 R >> >>", object), content)
 	if len(out) > maxDrawn {
-		return nil, fmt.Errorf("%w: drawn it has %d bytes, more than %d", ErrImage, len(out), maxDrawn)
+		return nil, fmt.Errorf("%w: the drawing has %d bytes, more than %d", ErrImage, len(out), maxDrawn)
 	}
 	return out, nil
 }

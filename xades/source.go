@@ -164,7 +164,7 @@ func checkPropertyLimits(d *xmldoc.Document, tags int) error {
 // signature.
 func checkXMLNames(d *xmldoc.Document) error {
 	if !d.HasPortableNames() {
-		return fmt.Errorf("%w: it has a name that XML 1.0 before its fifth edition does not allow, or a very long one", ades.ErrUnreadable)
+		return fmt.Errorf("%w: it has a name that is very long, or that only the fifth edition of XML 1.0 allows", ades.ErrUnreadable)
 	}
 	return nil
 }

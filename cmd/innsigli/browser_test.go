@@ -96,7 +96,7 @@ func checkDownloads(t *testing.T, scenes map[string]browsertest.Scene, root *x50
 		}
 	}
 	if len(files) == 0 {
-		t.Skip("no scene in which somebody downloads was played")
+		t.Skip("no scene with a download was played")
 	}
 	slices.SortFunc(files, func(a, b *signedFile) int { return strings.Compare(a.name, b.name) })
 	reports := validators.DSS(t, validators.DSSOptions{Roots: []*x509.Certificate{root}}, paths(files)...)

@@ -130,7 +130,7 @@ func TestIdentityProviderCheck(t *testing.T) {
 	p.write(t, "innsigli.toml", []byte(right))
 	p.person(t, person{"Nobody", doctor.NoKennitala, "5550100"}, openidtest.Answer{})
 	if status, out, _ := p.check(t); status != done || !strings.Contains(squeezed(out), "doubt request the provider accepted the signed request, and has begun to ask") {
-		t.Errorf("somebody has the kennitala of nobody: status %d\n%s", status, out)
+		t.Errorf("a person has the kennitala that no person has: status %d\n%s", status, out)
 	}
 }
 

@@ -26,7 +26,7 @@ import (
 
 // deaths are where servers kill themselves, one after the other, in the order in which a
 // request comes by. Where there are two, the second has the signature's value in its store,
-// which the first died with, and nobody polls: its job completes the signature.
+// which the first died with, and no client polls: its job completes the signature.
 var deaths = [][]string{
 	{"signing/stored"}, {"signing/begun"}, {"signing/prepared"}, {"signing/asked"},
 	{"signing/polled"}, {"signing/signed"}, {"signing/finished"}, {"signing/completed"}, {"signing/delivered"},

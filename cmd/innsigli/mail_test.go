@@ -30,7 +30,7 @@ func TestMailTest(t *testing.T) {
 	}{
 		"taken": {nil, done, "C: QUIT\nS: 221 2.0.0 Bye\nThe mail server accepted the message.\n", nil},
 		"refused": {&smtp.SMTPError{Code: 554, EnhancedCode: smtp.EnhancedCode{5, 7, 1}, Message: "no tests here"}, failed, "S: 554 5.7.1 no tests here\nC: QUIT\nS: 221 2.0.0 Bye\n",
-			[]string{"innsigli: mail: the end of the message: the server answered 554 5.7.1, for good\n"}},
+			[]string{"innsigli: mail: the end of the message: the server answered 554 5.7.1, permanently\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := startMailServer(t, func(int, string) error { return test.answer })

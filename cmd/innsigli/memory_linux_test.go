@@ -29,7 +29,7 @@ const (
 	memorySampling = 2 * time.Millisecond
 )
 
-// collected lets little count which nobody holds any more.
+// collected lets little count that is no longer in use.
 var collected = []string{"GOGC=20"}
 
 func BenchmarkMemoryOfLargeDocuments(b *testing.B) {

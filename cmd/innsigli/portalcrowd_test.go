@@ -100,7 +100,7 @@ func crowdSigns(t *testing.T, c *client) []byte {
 	}
 	t.Logf("figure: %d people sign one document at once; %d calls were told that another signature is in progress", portalSigners, turnedAway.Load())
 	if turnedAway.Load() == 0 {
-		t.Error("nobody signed at the same time as another")
+		t.Error("no two people signed at the same time")
 	}
 	a, err := c.call(t.Context(), http.MethodGet, processesPath+"/"+process.ProcessID+"/document", nil)
 	if err != nil || a.Status != http.StatusOK {
@@ -109,7 +109,7 @@ func crowdSigns(t *testing.T, c *client) []byte {
 	return a.Content
 }
 
-// checkCrowd: everybody's signature is in the document once, and each is good for whoever verifies it.
+// checkCrowd: each person's signature is in the document once, and verifies.
 func checkCrowd(t *testing.T, program, root, path string) {
 	t.Helper()
 	roots := filepath.Join(filepath.Dir(path), "root.pem")

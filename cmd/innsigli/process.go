@@ -19,11 +19,11 @@ import (
 )
 
 type processCommand struct {
-	List   processList   `cmd:"" help:"List processes."`
-	Show   processShow   `cmd:"" help:"Show a process with its participants."`
-	Delete processDelete `cmd:"" help:"Delete processes with their documents."`
-	Resend processResend `cmd:"" help:"Send the invitations of a process again."`
-	Events processEvents `cmd:"" help:"Print the entries of the evidence log about a process."`
+	List   processList   `cmd:"" help:"List signing processes."`
+	Show   processShow   `cmd:"" help:"Show a signing process with its participants."`
+	Delete processDelete `cmd:"" help:"Delete signing processes with their documents."`
+	Resend processResend `cmd:"" help:"Send the invitations of a signing process again."`
+	Events processEvents `cmd:"" help:"Print the entries of the evidence log about a signing process."`
 }
 
 func (processCommand) Help() string {

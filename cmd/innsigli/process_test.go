@@ -88,7 +88,7 @@ func TestInvitationsAreSent(t *testing.T) {
 }
 
 // wantLetters waits until there is so much mail in all, and wants each participant's link in a
-// letter to nobody else. No log has one.
+// letter to no other person. No log has one.
 func (p *production) wantLetters(t *testing.T, process reply, number int) {
 	t.Helper()
 	var files []string

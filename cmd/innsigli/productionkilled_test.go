@@ -56,7 +56,7 @@ var productionDeaths = []struct {
 
 // A server in production that is killed anywhere goes on after its restart, as in TestKilled:
 // one document with one signature. The person is asked once more only where the server died
-// with the provider's first answer, which nobody knows of then, and an answer that was stored is
+// with the provider's first answer, which the server has not stored, and an answer that was stored is
 // not fetched again. INNSIGLI_KILLS says how often each death is tried, though not more than
 // twice: at the pace of production each takes seconds. Without it one of the ways is tried for each.
 func TestProductionKilled(t *testing.T) {
@@ -151,7 +151,7 @@ func (p *production) killAt(t *testing.T, r *request, points []string, buried fu
 	for _, point := range points {
 		p.run(t, "INNSIGLI_TRACE="+trace, "INNSIGLI_FAILPOINT=signing/"+point)
 		var err error
-		if point != "due" { // which nobody polls for
+		if point != "due" { // without a poll
 			cut, err = r.goOn(t.Context(), p.client)
 		}
 		if answered := err == nil; point != "due" && (answered != (point == "delivered") || answered && cut.Status != http.StatusOK) {

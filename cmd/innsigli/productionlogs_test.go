@@ -19,7 +19,7 @@ import (
 	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
-// keepsToItself: when the test ends, nothing that is a secret or somebody's own is in the log
+// keepsToItself: when the test ends, no secret and no personal data is in the log
 // of any of its servers, at the level that says most. It is called before the first server
 // runs, so that what the last one says when it ends counts too.
 func (p *production) keepsToItself(t *testing.T) {
@@ -165,7 +165,7 @@ func (p *production) stepsOf(id string) (steps []string) {
 }
 
 // What an operator sees of a signature, in production behind a proxy: lines of JSON that belong together by the
-// ID of their request, spans under the proxy's trace, and metrics; and in none of them a secret or somebody's own.
+// ID of their request, spans under the proxy's trace, and metrics; and none of them has a secret or personal data.
 func TestOperating(t *testing.T) {
 	testenv.Slow(t, "people are asked at the pace of production")
 	t.Parallel()

@@ -142,7 +142,7 @@ func (p *production) run(t *testing.T, environment ...string) {
 
 // relay has an address that stays while servers come and go.
 func (p *production) relay(t *testing.T) {
-	p.current.Store("http://localhost") // nobody, before there is one
+	p.current.Store("http://localhost") // no server, before there is one
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		to, err := url.Parse(p.current.Load().(string))
 		if err != nil {
@@ -164,7 +164,7 @@ func (p *production) logs() string {
 	return all.String()
 }
 
-// person makes somebody whom the provider can ask, with a certificate of the authority's.
+// person makes a person whom the provider can ask, with a certificate of the authority's.
 func (p *production) person(t *testing.T, who person, answer openidtest.Answer) openidtest.Person {
 	t.Helper()
 	key := openidtest.RSAKey()

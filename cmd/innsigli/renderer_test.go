@@ -30,7 +30,7 @@ func TestColdRenderer(t *testing.T) {
 	}
 
 	server = start(store)
-	server.waitFor(t, `level=INFO msg="compiling the page renderer, to be kept for the next time"`, 1)
+	server.waitFor(t, `level=INFO msg="compiling the page renderer: the result is kept for the next start"`, 1)
 	server.waitFor(t, `level=INFO msg="compiled the page renderer in [0-9.]+m?s"`, 1)
 	c := server.signIn(t)
 	c.addPeople(t, people[0])

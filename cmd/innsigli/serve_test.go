@@ -79,7 +79,7 @@ func TestConfigurationChangesWhileServing(t *testing.T) {
 		t.Fatalf("the authority is not trusted: %v", a)
 	}
 
-	write("innsigli.toml", right) // and nobody says so
+	write("innsigli.toml", right) // without a signal
 	p.waitFor(t, "configuration reloaded", 2)
 	var a reply
 	p.waitUntil(t, func() bool { a = poll(); return a.ErrorCode != "AuthorizationPending" })
@@ -117,7 +117,7 @@ func checkTimestampedBy(t *testing.T, signed []byte, signers *x509.Certificate, 
 	}
 }
 
-// A trial is there for who calls this machine by its own names, and for nobody else.
+// A trial is there for who calls this machine by its own names, and for no other.
 func TestTrialIsOnThisMachine(t *testing.T) {
 	t.Parallel()
 	p := newProduction(t, installed(t), "", "--insecure-simulated-idp", "--listen", ":0")

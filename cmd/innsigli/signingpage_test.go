@@ -253,7 +253,7 @@ func (p *production) invite(t *testing.T) processReply {
 // link is the one that a participant was invited with.
 func (p processReply) link(participant int) string { return *p.Participants[participant].SigningURL }
 
-// signs has somebody sign on the page that is shown, and wait for the signature.
+// signs has a person sign on the page that is shown, and wait for the signature.
 func (v *visitor) signs(values ...string) {
 	v.Helper()
 	path := v.address.Path + "/sign"
@@ -325,7 +325,7 @@ func TestLoginOnThePhone(t *testing.T) {
 	v.logIn("way", string(page.App), "kennitala", people[0].kennitala)
 	v.strange(p, again)
 	v.open(again.link(0))
-	v.logIn("way", string(page.App), "kennitala", "0104302959") // whom nobody knows
+	v.logIn("way", string(page.App), "kennitala", "0104302959") // of no person
 	v.strange(p, again)
 }
 

@@ -126,7 +126,7 @@ func TestTrialLoginPage(t *testing.T) {
 	v.sees(http.StatusBadRequest)
 }
 
-// In a sandbox nobody logs in, and there is no page to.
+// In a sandbox no person logs in, and there is no page to.
 func TestNoSigningPageInASandbox(t *testing.T) {
 	t.Parallel()
 	p := startSandbox(t, installed(t), "bolt:"+filepath.Join(shortFolder(t), "store.db"), nil)

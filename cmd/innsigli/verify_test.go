@@ -24,7 +24,7 @@ import (
 )
 
 // "--online" asks for the revocation data that a file lacks, where a certificate leads to a root, and through the
-// guard: without the flag for trials, nobody on this machine is called.
+// guard: without the flag for trials, no address of this machine is called.
 func TestVerifyOnline(t *testing.T) {
 	ca := catest.New(t)
 	catest.Serve(t, ca)

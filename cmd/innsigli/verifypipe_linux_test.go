@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Nobody writes to the pipe, and nobody waits for it. A folder is no document either.
+// No process writes to the pipe, and the program does not wait for it. A folder is no document either.
 func TestVerifyNoRegularFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := syscall.Mkfifo("pipe.pdf", 0o600); err != nil {

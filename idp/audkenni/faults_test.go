@@ -41,7 +41,7 @@ func TestFaults(t *testing.T) {
 		known    bool // the SIM's certificate
 		before   int  // how many events come before the fault
 		endpoint openidtest.Endpoint
-		first    bool // nobody was asked yet
+		first    bool // no person was asked yet
 	}{
 		{idp.App, false, 0, openidtest.Discovery, true},
 		{idp.App, false, 0, openidtest.Backchannel, true},

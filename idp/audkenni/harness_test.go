@@ -94,7 +94,7 @@ func renew(t testing.TB, p *openidtest.Provider, person openidtest.Person) *x509
 // drawn counts the people of this process.
 var drawn atomic.Int32
 
-// somebody is a new person, whom the provider does not know yet.
+// somebody returns a new person, whom the provider does not know yet.
 func somebody(t testing.TB) openidtest.Person {
 	t.Helper()
 	n := drawn.Add(1)

@@ -45,7 +45,7 @@ func TestPing(t *testing.T) {
 			c := begin(t, provider, named(person, method), nil)
 			for round := range rounds {
 				if w := c.event.(idp.Waiting); w.RetryAfter != 30*time.Second {
-					t.Errorf("nobody need poll at once, but %+v", w)
+					t.Errorf("no poll is due at once, but %+v", w)
 				}
 				key, authentic, err := provider.Notification(<-arrived)
 				if err != nil || key != "conversation" {

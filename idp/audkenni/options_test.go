@@ -154,7 +154,7 @@ func TestHint(t *testing.T) {
 		{HintLocalPhone, "699-0001", "6990001"},
 		{HintLocalPhone, "+354 699 0001", "6990001"},
 		{HintLocalPhone, "00354-699-0001", "6990001"},
-		{HintLocalPhone, "354 699 0001", "354 699 0001"}, // nobody writes it so, and seven digits may begin so
+		{HintLocalPhone, "354 699 0001", "354 699 0001"}, // an unusual form; seven digits may begin so
 		{HintLocalPhone, "3546990", "3546990"},
 		{HintLocalPhone, "+45 20 12 34 56", "+45 20 12 34 56"},
 		{HintLocalPhone, "+354 69", "+354 69"},

@@ -48,7 +48,7 @@ func FuzzState(f *testing.F) {
 			}
 		}
 		if _, signed := event.(idp.Signed); signed {
-			t.Error("signed, and nobody was there")
+			t.Error("signed without a person")
 		}
 	})
 }

@@ -99,7 +99,7 @@ func (c *Client) address(m metadata, name string) (string, error) {
 // there: a remote provider's metadata must not make the client send a secret to a local process.
 func (c *Client) checkDiscovered(address string) error {
 	if isLocalHTTP(address) && !isLocalHTTP(c.options.Issuer) && !isLocalHTTP(c.options.discovery()) {
-		return fmt.Errorf("%w: http on this machine", errAddress)
+		return fmt.Errorf("%w: the metadata of a provider elsewhere must not name this machine", errAddress)
 	}
 	return checkAddress(address)
 }

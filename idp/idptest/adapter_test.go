@@ -167,7 +167,7 @@ type note struct {
 	Kennitala   string
 	Method      idp.Method
 	Code        string
-	Asked       bool // somebody is
+	Asked       bool // a person is
 	Signing     bool
 	Certificate []byte
 	Digests     []ades.Digest
@@ -203,7 +203,7 @@ func (a *adapter) read(state idp.State) (n noted, err error) {
 		return n, err
 	}
 	if _, ok := a.people[n.Kennitala]; !ok && !a.anyState {
-		return n, errors.New("the state is nobody's")
+		return n, errors.New("the state belongs to no conversation")
 	}
 	return n, nil
 }

@@ -66,7 +66,7 @@ var (
 )
 
 // ErrForeignAnswer: the query does not belong to the login, which goes on.
-var ErrForeignAnswer = errors.New("the answer is not one to the login")
+var ErrForeignAnswer = errors.New("the answer does not belong to the login")
 
 // LoginFailure is the reason why a login let no person in.
 type LoginFailure string

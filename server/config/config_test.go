@@ -34,7 +34,7 @@ func TestWhereServersListen(t *testing.T) {
 	}
 }
 
-// What nobody can listen at is a fault of the configuration.
+// An address that no server can listen on is a fault of the configuration.
 func TestAddressesThatAreNone(t *testing.T) {
 	for _, address := range []string{"127.0.0.1", "127.0.0.1:", "127.0.0.1:99999", "127.0.0.1:nosuchservice", ":-1"} {
 		c := Flags{Listen: address, AdminListen: address, BaseURL: "http://localhost", Environment: "sandbox", Store: "bolt:x"}

@@ -230,7 +230,7 @@ func (s section) secureURL(key, value string) {
 	case u.User != nil, u.RawQuery != "", u.Fragment != "":
 		s.fault(key, "may only have a host, port and path")
 	case u.Scheme == "http" && !isLoopback(u.Hostname()):
-		s.fault(key, "must be https, or on this machine")
+		s.fault(key, "must be https, unless it leads to this machine")
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // A token that leads to no root is passed over for that of the next authority, so that a
-// signature does not get one that nobody relies upon.
+// signature does not get a timestamp that no validator trusts.
 func TestUntrustedAuthorityIsPassedOver(t *testing.T) {
 	trusted, other := catest.New(t), catest.New(t)
 	folder := t.TempDir()

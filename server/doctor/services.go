@@ -73,7 +73,7 @@ func (d doctor) baseURL(ctx context.Context, r *Results) {
 		r.fault(what, oneLine(certificate), "Clients refuse this certificate: check its names and its expiry, and that its chain is sent with it.")
 		return
 	case errors.Is(err, syscall.ECONNREFUSED):
-		r.doubt(what, "no server listens at "+d.base(), "Is the server, or the proxy in front of it, running?")
+		r.doubt(what, "no server listens at "+d.base(), "Check whether the server, and the proxy in front of it, are running.")
 		return
 	case err != nil:
 		r.fault(what, oneLine(unwrapURL(err)), "Check the address and the firewall. If other machines can call the URL, ignore this: in some networks a machine cannot call its own public address.")

@@ -202,7 +202,7 @@ func (r *Renderer) compiling() string {
 	if r.options.Cache == "" {
 		return "compiling the page renderer"
 	}
-	return "compiling the page renderer, to be kept for the next time"
+	return "compiling the page renderer: the result is kept for the next start"
 }
 
 // whyNotCached returns why compiled code is not in Options.Cache, or "" if it is or there is no such

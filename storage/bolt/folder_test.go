@@ -74,7 +74,7 @@ func TestAStoreOpensWithItsOwnFolderAlone(t *testing.T) {
 	readDocument(t, openWith(t, filepath.Join(one, "store.db"), bolt.Options{DocumentFolder: moved}), ref.ID)
 }
 
-// The bytes of a transaction that was undone are in the file, and nobody sees them; the
+// The bytes of a transaction that was undone are in the file, and no reader sees them; the
 // next ones take their place.
 func TestARevisionUndoneIsCutOff(t *testing.T) {
 	folder := t.TempDir()

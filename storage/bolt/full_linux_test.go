@@ -53,7 +53,7 @@ func fill(t *testing.T, path string, n int64) {
 // limited tells the test's own program, run again, to be the one whose files may not grow.
 const limited = "INNSIGLI_BOLT_LIMITED"
 
-// A greatest size of a file, which needs nobody's permission. It holds for the whole
+// A greatest size of a file, which needs no permission. It holds for the whole
 // process, so it is one of its own.
 func TestAFileThatMayNotGrow(t *testing.T) {
 	if os.Getenv(limited) == "" {

@@ -40,6 +40,6 @@ func setOwner(file *os.File, like fs.FileInfo, permissions fs.FileMode) error {
 
 func ownerError(kind string, id uint32, err error) error {
 	self := os.Geteuid()
-	return fmt.Errorf("the store's file belongs to %s %d, to which the process of user %d cannot give a new file: "+
-		"give the store's file to user %d and a group of that user (chown), or compact it as root: %w", kind, id, self, self, err)
+	return fmt.Errorf("the store's file belongs to %s %d, and a process of user %d cannot give a new file to it: "+
+		"make user %d and a group of that user the owner of the store's file (chown), or compact it as root: %w", kind, id, self, self, err)
 }

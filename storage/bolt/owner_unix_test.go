@@ -133,9 +133,9 @@ func TestCompactOfAnotherUsersFile(t *testing.T) {
 	}{
 		{user, otherGroup, 0o600, ""},
 		{user, otherGroup, 0o644, ""}, // the group may do what all people may
-		{user, otherGroup, 0o640, "belongs to group 4712, to which the process of user 4711 cannot give a new file"},
-		{user, otherGroup, 0o660, "belongs to group 4712, to which the process of user 4711 cannot give a new file"},
-		{0, user, 0o660, "belongs to user 0, to which the process of user 4711 cannot give a new file"},
+		{user, otherGroup, 0o640, "belongs to group 4712, and a process of user 4711 cannot give a new file to it"},
+		{user, otherGroup, 0o660, "belongs to group 4712, and a process of user 4711 cannot give a new file to it"},
+		{0, user, 0o660, "belongs to user 0, and a process of user 4711 cannot give a new file to it"},
 	} {
 		folder := folderForUsers(t)
 		path := filepath.Join(folder, "store.db")

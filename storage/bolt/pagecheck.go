@@ -118,7 +118,7 @@ func (c *pageCheck) load(id uint64, depth int) (page, error) {
 		return page{}, err
 	}
 	if depth > maxPageDepth {
-		return page{}, damagedPage(id, "it is below %d others", maxPageDepth)
+		return page{}, damagedPage(id, "it is nested more than %d levels deep", maxPageDepth)
 	}
 	if id < 2 || id >= c.end {
 		return page{}, damagedPage(id, "a page refers to it, but the file has only %d pages", c.end)
@@ -207,7 +207,7 @@ func (p *page) element(i int, from int64) (e element, err error) {
 	e.value = start + keySize
 	e.end = e.value + valueSize
 	if start < from || e.end > p.size || keySize == 0 || keySize > bbolt.MaxKeySize || e.flags&^bucketElement != 0 {
-		return e, damagedPage(p.id, "its element %d is not one", i)
+		return e, damagedPage(p.id, "its element %d is damaged", i)
 	}
 	e.key, err = p.bytes(start, keySize)
 	return e, err

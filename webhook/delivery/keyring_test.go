@@ -77,7 +77,7 @@ func TestKeysAtOnce(t *testing.T) {
 		h.rotate(other, time.Hour)
 		h.mustSign(other, 1, 2, 3)
 
-		behind.times = 1000 // a store that is as wrong for good keeps nobody busy for ever
+		behind.times = 1000 // a store that stays as wrong does not keep the caller busy for ever
 		if _, err := other.RotateKey(h.Context(), time.Hour); err == nil || behind.times < 900 {
 			h.Errorf("%v, after %d readings", err, 1000-behind.times)
 		}

@@ -72,7 +72,7 @@ func TestCallersBehindProxies(t *testing.T) {
 	}
 }
 
-// An ID that somebody else gives ends in logs: a trusted proxy may, and only what means nothing there.
+// A request ID that another party sets ends in logs: a trusted proxy may, and only what means nothing there.
 func TestRequestIDs(t *testing.T) {
 	p := Proxies{Trusted: prefixes("10.0.0.1/32")}
 	for given, taken := range map[string]bool{

@@ -74,7 +74,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// What a later version has enqueued, or nobody has, is left for one that can read it.
+// What a later version has enqueued, or no version has, is left for one that can read it.
 func TestLettersThatCannotBeRead(t *testing.T) {
 	postsOf(t, func(p *posts) {
 		unknown, err := json.Marshal(processJob{Version: processVersion, Topic: "greeting", Process: p.process.ID, Participant: "first"})

@@ -36,7 +36,7 @@ func (m *mailboxes) Send(_ context.Context, message mail.Message) error {
 	return m.fault[to]
 }
 
-// Each recipient gets a message of his own: one whose mailbox is gone keeps it from nobody, and one
+// Each recipient gets a separate message: a mailbox that is gone does not affect the others, and one
 // whose server is away gets it later, while the others get it once.
 func TestMailToSeveral(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestMailToSeveral(t *testing.T) {
 		boxes := &mailboxes{fault: map[string]error{"gone": fmt.Errorf("%w: 550", mail.ErrRefused), "away": errors.New("not now")}}
 		m := Queue{Tx: db, Jobs: db.Jobs(), Out: boxes, Log: slog.New(slog.NewTextHandler(&log, nil)), Evidence: db.EvidenceLog()}
 		message := mail.Message{ID: "i", To: []string{"gone", "away", "there"}}
-		for range 2 { // told again, because nobody knows that it was told
+		for range 2 { // told again, because the first answer was lost
 			if err := m.Enqueue(t.Context(), "account", message); err != nil {
 				t.Fatal(err)
 			}

@@ -80,7 +80,7 @@ func TestWhatBecameOfLetters(t *testing.T) {
 	}
 }
 
-// Of admins nobody knows the names; participants are addressed by theirs.
+// The names of admins are unknown; participants are addressed by their names.
 func TestNamesOfRecipients(t *testing.T) {
 	postsOf(t, func(p *posts) {
 		p.change(func(of *portal.Process) { of.Participants[0].Name = "Þórður\r\nÆgisson" })

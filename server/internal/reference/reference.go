@@ -59,7 +59,7 @@ func Handler(c Config) http.Handler {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
-			http.Error(w, "This page is read with GET.", http.StatusMethodNotAllowed)
+			http.Error(w, "This page accepts only GET.", http.StatusMethodNotAllowed)
 			return
 		}
 		if r.URL.Path == Path {

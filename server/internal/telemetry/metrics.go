@@ -80,7 +80,7 @@ func NewMetrics() *Metrics {
 			"Time to get a timestamp or a revocation status, cached ones included, by call and result: found, revoked, unavailable or failed.", workTimes, "call", "result"),
 		transactions: histogram("innsigli_store_transaction_duration_seconds",
 			"Duration of transactions of the store, by result: committed, rolled_back, unavailable or full.", workTimes, "result"),
-		jobs:         histogram("innsigli_job_duration_seconds", "Duration of attempts of jobs, by kind and result: done, later, failed, or cut by a stop of the server or a lost lease.", workTimes, "kind", "result"),
+		jobs:         histogram("innsigli_job_duration_seconds", "Duration of attempts of jobs, by kind and result: done, later (the job goes on later), failed, or cut (the server stopped, or lost the lease).", workTimes, "kind", "result"),
 		attempts:     counter("innsigli_webhook_attempts_total", "Requests to webhook endpoints, by purpose and failure (none: the endpoint accepted the request).", "purpose", "failure"),
 		attemptTimes: histogram("innsigli_webhook_attempt_duration_seconds", "Time that webhook endpoints take to answer, by purpose.", []float64{.01, .03, .1, .3, 1, 3, 10, 15}, "purpose"),
 	}
