@@ -131,7 +131,6 @@ type pagesServer struct {
 	*server
 	house    *house
 	accounts [2]*client
-	visitors int
 }
 
 // newPortal starts the server and makes the accounts.
