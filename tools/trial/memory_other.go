@@ -12,3 +12,6 @@ func peakOf(ctx context.Context, _ *server) (int64, error) {
 	<-ctx.Done()
 	return 0, errors.New("only Linux says how much anonymous memory a process has")
 }
+
+// anonymousMemory is not known elsewhere.
+func anonymousMemory(int) (int64, error) { return 0, nil }

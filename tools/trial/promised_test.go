@@ -31,6 +31,13 @@ func BenchmarkProcesses(b *testing.B) {
 	}
 }
 
+// Pages that take much memory or time do not fill a server's memory, and keep no other account waiting.
+func BenchmarkBombs(b *testing.B) {
+	for b.Loop() {
+		trial(b, "bombs", "-store", backends[0].store(b))
+	}
+}
+
 // A service is well again within five seconds after its database is back.
 func BenchmarkOutage(b *testing.B) {
 	for b.Loop() {

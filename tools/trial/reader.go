@@ -26,7 +26,7 @@ func (r *reader) logIn(ctx context.Context, link string) error {
 	}
 	form := hiddenFields(text, at+"/login")
 	form.Set("way", "browser")
-	if at, text, err = r.follow(ctx, http.MethodPost, at+"/login", form); err != nil {
+	if _, text, err = r.follow(ctx, http.MethodPost, at+"/login", form); err != nil {
 		return err
 	}
 	back := hiddenFields(text, "/sign/back")
