@@ -50,12 +50,20 @@ func TestDatabaseAdvice(t *testing.T) {
 	output(t, done, "migrate", "--store", owner, "--server-role", "server")
 	output(t, done, "migrate", "--store", owner, "--server-role", "server") // again
 
-	p := startServers(t, 1, server, filepath.Join(t.TempDir(), "master.key"), "--client-id", clientID, "--client-secret", clientSecret, "--insecure-database-tls")[0]
+	key := filepath.Join(t.TempDir(), "master.key")
+	p := startServers(t, 1, server, key, "--client-id", clientID, "--client-secret", clientSecret, "--insecure-database-tls")[0]
 	c := p.signIn(t)
 	c.addPeople(t, people[0])
 	c.sign(t, document, people[0], "IdpSim", "Lt", "")
 	if talk := p.talk(); strings.Count(talk, "connection to the database not verified") != 1 || !strings.Contains(talk, "WARN") {
 		t.Errorf("--insecure-database-tls is not in the log: %s", talk)
+	}
+	for flag, doubts := range map[string]int{"--log-level=info": 0, "--insecure-database-tls": 1} {
+		var found, stderr bytes.Buffer
+		run(t.Context(), []string{"doctor", "--environment", "sandbox", "--listen", "127.0.0.1:0", "--base-url", p.BaseURL, "--store", server, "--master-key-file", key, flag}, &found, &stderr)
+		if talk := found.String(); strings.Count(talk, "doubt  store          --insecure-database-tls permits") != doubts || !strings.Contains(talk, "ok     store ") {
+			t.Errorf("doctor with %s:\n%s%s", flag, talk, &stderr)
+		}
 	}
 }
 

@@ -110,7 +110,8 @@ func (s section) methods(key string, values []string) {
 	}
 }
 
-// checkMethods adds a fault if the section accepts a login whatever the authentication method, as a password alone.
+// checkMethods adds a fault if the section accepts a login whatever the authentication method, as a password alone
+// (spec 7.5).
 func (l *Login) checkMethods(found *Faults) {
 	if l != nil && len(l.ACRValues) == 0 && len(l.Methods) == 0 && !found.about("login.acr-values") && !found.about("login.methods") {
 		found.add("login.acr-values", "is missing, and so is methods: a login by any method would be accepted, however weak")
