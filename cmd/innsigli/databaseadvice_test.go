@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/test/cert"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 )
@@ -24,17 +24,17 @@ func TestDatabaseAdvice(t *testing.T) {
 	execute(t, cluster.URL("postgres"), "CREATE DATABASE service OWNER owner")
 	execute(t, cluster.URL("service"), "REVOKE CREATE ON SCHEMA public FROM PUBLIC; GRANT CREATE ON SCHEMA public TO owner") // as it is from Postgres 15 on
 
-	authority := cert.New(t, "Authority", nil, cert.Authority)
+	authority := certtest.New(t, "Authority", nil, certtest.Authority)
 	roots := filepath.Join(t.TempDir(), "roots.pem")
-	if err := os.WriteFile(roots, cert.PEM(authority.Cert), 0o600); err != nil {
+	if err := os.WriteFile(roots, certtest.PEM(authority.Cert), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	verified := verifiedURL(t, cluster.URL("service"), roots)
 	owner, server := as(t, verified, "owner", "SECRET", "service"), as(t, verified, "server", "SECRET", "service")
 	wantAdvice(t, server, "ssl = on", "ssl = on")
 	for _, name := range []string{"db.example", "localhost"} {
-		p := cert.New(t, name, authority, func(c *x509.Certificate) { c.DNSNames = []string{name} })
-		cluster.UseTLS(t, cert.PEM(p.Cert), cert.PEMKey(t, p.Key))
+		p := certtest.New(t, name, authority, func(c *x509.Certificate) { c.DNSNames = []string{name} })
+		cluster.UseTLS(t, certtest.PEM(p.Cert), certtest.PEMKey(t, p.Key))
 		if name != "localhost" {
 			wantAdvice(t, server, "ssl = on", "ssl = on")
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"github.com/innsigli/innsigli/internal/test/cert"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 	"github.com/innsigli/innsigli/storage"
 )
@@ -98,9 +98,9 @@ func TestURLWithMisplacedPassword(t *testing.T) {
 // TestPasswordIsNotSent connects to a server on "another machine" that has no TLS, or not the right certificate. The
 // server asks for the password and must not get it, except with InsecureTLS.
 func TestPasswordIsNotSent(t *testing.T) {
-	authority, other := cert.New(t, "Authority", nil, cert.Authority), cert.New(t, "Other", nil, cert.Authority)
+	authority, other := certtest.New(t, "Authority", nil, certtest.Authority), certtest.New(t, "Other", nil, certtest.Authority)
 	roots := filepath.Join(t.TempDir(), "roots.pem")
-	if err := os.WriteFile(roots, cert.PEM(authority.Cert), 0o600); err != nil {
+	if err := os.WriteFile(roots, certtest.PEM(authority.Cert), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	verified := "?sslmode=verify-full&sslrootcert=" + roots
@@ -150,9 +150,9 @@ func openVia(ctx context.Context, url string, opts Options) error {
 }
 
 // certificateFor issues the certificate of a server.
-func certificateFor(t *testing.T, issuer *cert.Pair, name string) *tls.Certificate {
+func certificateFor(t *testing.T, issuer *certtest.Pair, name string) *tls.Certificate {
 	t.Helper()
-	p := cert.New(t, name, issuer, func(c *x509.Certificate) { c.DNSNames = []string{name} })
+	p := certtest.New(t, name, issuer, func(c *x509.Certificate) { c.DNSNames = []string{name} })
 	return &tls.Certificate{Certificate: [][]byte{p.Cert.Raw}, PrivateKey: p.Key}
 }
 
@@ -238,9 +238,9 @@ func (s *fakePostgres) serve(conn net.Conn) error {
 
 // TestServerCertificate connects to a real server whose certificate is, or is not, the right one.
 func TestServerCertificate(t *testing.T) {
-	authority, other := cert.New(t, "Authority", nil, cert.Authority), cert.New(t, "Other", nil, cert.Authority)
+	authority, other := certtest.New(t, "Authority", nil, certtest.Authority), certtest.New(t, "Other", nil, certtest.Authority)
 	roots := filepath.Join(t.TempDir(), "roots.pem")
-	if err := os.WriteFile(roots, cert.PEM(authority.Cert), 0o600); err != nil {
+	if err := os.WriteFile(roots, certtest.PEM(authority.Cert), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cluster := postgrestest.Cluster(t)
@@ -256,15 +256,15 @@ func TestServerCertificate(t *testing.T) {
 		checkError(t, err, ErrUntrusted)
 	}
 	refused() // it has no TLS
-	for _, server := range []*cert.Pair{
-		cert.New(t, "localhost", other, func(c *x509.Certificate) { c.DNSNames = []string{"localhost"} }),
-		cert.New(t, "db.example", authority, func(c *x509.Certificate) { c.DNSNames = []string{"db.example"} }),
+	for _, server := range []*certtest.Pair{
+		certtest.New(t, "localhost", other, func(c *x509.Certificate) { c.DNSNames = []string{"localhost"} }),
+		certtest.New(t, "db.example", authority, func(c *x509.Certificate) { c.DNSNames = []string{"db.example"} }),
 	} {
-		cluster.UseTLS(t, cert.PEM(server.Cert), cert.PEMKey(t, server.Key))
+		cluster.UseTLS(t, certtest.PEM(server.Cert), certtest.PEMKey(t, server.Key))
 		refused()
 	}
-	server := cert.New(t, "localhost", authority, func(c *x509.Certificate) { c.DNSNames = []string{"localhost"} })
-	cluster.UseTLS(t, cert.PEM(server.Cert), cert.PEMKey(t, server.Key))
+	server := certtest.New(t, "localhost", authority, func(c *x509.Certificate) { c.DNSNames = []string{"localhost"} })
+	cluster.UseTLS(t, certtest.PEM(server.Cert), certtest.PEMKey(t, server.Key))
 	if _, _, err := Migrate(t.Context(), at("verify-full"), Options{}); err != nil {
 		t.Fatal(err)
 	}
