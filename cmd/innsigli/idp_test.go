@@ -30,7 +30,7 @@ func TestIdentityProviderCheck(t *testing.T) {
 	p.ca = catest.New(t)
 	p.provider = openidtest.Start(t, openidtest.Options{Redirects: []string{"https://sign.example/login"}})
 	p.write(t, "login.txt", []byte(p.provider.Secret))
-	p.configure(t, productionOptions{sections: "[login]\nissuer = \"" + p.provider.Issuer + "\"\nclient-id = \"innsigli\"\nclient-secret-file = \"login.txt\"\n"})
+	p.configure(t, productionOptions{sections: "[login]\nissuer = \"" + p.provider.Issuer + "\"\nclient-id = \"innsigli\"\nclient-secret-file = \"login.txt\"\nmethods = [\"app-auth\"]\n"})
 	right := string(testenv.ReadFile(t, filepath.Join(p.folder, "innsigli.toml")))
 	p.write(t, "other.txt", []byte("another secret of mine\n"))
 	other, err := rsa.GenerateKey(rand.Reader, 2048)

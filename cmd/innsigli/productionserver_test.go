@@ -114,7 +114,7 @@ func (p *production) login(o productionOptions) string {
 	if strings.Contains(o.sections, "[login]") {
 		return ""
 	}
-	return fmt.Sprintf("[login]\nissuer = %q\ndiscovery = %q\nclient-id = %q\nclient-secret-file = \"secret.txt\"\n",
+	return fmt.Sprintf("[login]\nissuer = %q\ndiscovery = %q\nclient-id = %q\nclient-secret-file = \"secret.txt\"\nacr-values = [\"app-auth\"]\n",
 		p.provider.Issuer, p.provider.Discovery, p.provider.ClientID)
 }
 

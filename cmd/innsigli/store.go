@@ -227,27 +227,22 @@ func (w progressWriter) Write(p []byte) (int, error) {
 type migrateCommand struct {
 	Store string `required:"" placeholder:"STORE" help:"Where all data is stored: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE."`
 	config.DatabaseFlag
+	ServerRole string `placeholder:"NAME" help:"Grant this role of the database what servers need on the tables, and withdraw what else it may do with them."`
 }
 
-// grants are the privileges that the role SERVER of a server needs, for the present tables and for those of later versions.
-const grants = `GRANT USAGE ON SCHEMA public TO SERVER;
-
-GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO SERVER;
-
-GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO SERVER;
-
-ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO SERVER;
-
-ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT USAGE ON SEQUENCES TO SERVER;`
-
 func (migrateCommand) Help() string {
-	return "A server migrates its store when it starts; other commands refuse a store with another schema and do not change it. On a store of the form bolt:PATH, stop the server first and keep a copy: the earlier version cannot use the store afterwards. On a database, servers of the previous version keep running. The command is needed if the database role of the servers may not create tables: run it once for each new version, as a role that may. That role then grants the role of the servers what it needs, once:\n\n" + grants + "\n\nExample: innsigli migrate --store 'postgres://owner@db.example/innsigli?sslmode=verify-full'"
+	return "A server migrates its store when it starts; other commands refuse a store with another schema and do not change it. On a store of the form bolt:PATH, stop the server first and keep a copy: the earlier version cannot use the store afterwards. On a database, servers of the previous version keep running.\n\n" +
+		"In production let servers use a database role that does not own the tables, so that they can neither change nor truncate them. Run this command as the role that owns the tables, once for each new version and before its servers start, with --server-role: it migrates, and then grants the existing role NAME the privileges of servers (SELECT on all tables, and INSERT, UPDATE and DELETE except where a table permits less). NAME must be neither a superuser nor a member of the role that owns the tables.\n\n" +
+		"Example: innsigli migrate --store 'postgres://owner@db.example/innsigli?sslmode=verify-full' --server-role innsigli"
 }
 
 func (c migrateCommand) Run(ctx context.Context, s streams) error {
 	store, err := config.ParseStore(c.Store, c.DatabaseFlag)
 	if err != nil {
 		return err
+	}
+	if c.ServerRole != "" && !store.InPostgres() {
+		return fmt.Errorf("%w: --server-role is for a store of the form postgres://HOST/DATABASE", errUsage)
 	}
 	if _, err := os.Stat(store.Path); err != nil && !store.InPostgres() {
 		return fmt.Errorf("opening the store: %w", err)
@@ -262,5 +257,11 @@ func (c migrateCommand) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	_, printed := fmt.Fprintf(s.stdout, "schema %d -> %d\n", from, to)
-	return errors.Join(err, printed)
+	if err = errors.Join(err, printed); err != nil || c.ServerRole == "" {
+		return err
+	}
+	if err := store.GrantServer(ctx, c.ServerRole); err != nil {
+		return fmt.Errorf("--server-role: %w", err)
+	}
+	return nil
 }

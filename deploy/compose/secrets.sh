@@ -18,10 +18,13 @@ cat sign.example.crt sign.example.key >sign.example.pem
 mv db.crt db.pem
 rm sign.example.crt sign.example.key
 openssl rand -base64 32 >master.key
-openssl rand -hex 24 >database.password
-echo "db:5432:innsigli:innsigli:$(cat database.password)" >pgpass
+for role in database owner server; do
+	openssl rand -hex 24 >"$role.password"
+done
+echo "db:5432:innsigli:innsigli_owner:$(cat owner.password)" >pgpass.owner
+echo "db:5432:innsigli:innsigli:$(cat server.password)" >pgpass
 
 chmod 644 ca.pem db.pem
-chown 65532:65532 master.key pgpass # the server's image
-chown 99:99 sign.example.pem        # haproxy's
-chmod 755 .                         # the files are closed themselves
+chown 65532:65532 master.key pgpass pgpass.owner # the server's image
+chown 99:99 sign.example.pem                     # haproxy's
+chmod 755 .                                      # the files are closed themselves

@@ -23,7 +23,7 @@ type BrowserOptions struct {
 	// Redirect is the registered redirect_uri, to which the provider redirects the browser after the login.
 	Redirect string
 	Scope    []string // none: "openid profile"
-	ACR      []string // acr_values in order of preference; none: the provider chooses
+	ACR      []string // acr_values in order of preference; none: the provider chooses. See ClaimRules.Methods
 	// Parameters are further parameters of the authorization request, such as ui_locales.
 	Parameters url.Values
 	// Lifetime is the lifetime of a login; 0: 10 minutes.
@@ -51,6 +51,7 @@ func NewBrowser(o BrowserOptions) (*Browser, error) {
 	if u, err := url.Parse(o.Redirect); err != nil || u.Scheme == "" || u.Host == "" || u.Fragment != "" { // RFC 6749 3.1.2
 		return nil, fmt.Errorf("login: the redirect URL %q must be absolute and have no fragment", o.Redirect)
 	}
+	o.Claims = o.Claims.withDefault(o.ACR)
 	return &Browser{o}, nil
 }
 

@@ -106,14 +106,19 @@ func TestBrowser(t *testing.T) {
 	_, client := start(t, openidtest.Options{Redirects: []string{redirect}})
 	for name, test := range map[string]struct {
 		options login.BrowserOptions
+		changed string // acr_values of the request, as the person changed them in the browser; "-": they are removed
 		want    error
 	}{
-		"by any method":     {},
-		"by a method":       {options: login.BrowserOptions{ACR: []string{"app-auth"}, Claims: login.ClaimRules{Methods: []string{"app-auth", "sim-auth"}}}},
-		"by another method": {options: login.BrowserOptions{ACR: []string{"app-auth"}, Claims: login.ClaimRules{Methods: []string{"sim-auth"}}}, want: login.ErrMethod},
-		"without kennitala": {options: login.BrowserOptions{Claims: login.ClaimRules{Kennitala: "nin"}}, want: login.ErrNoKennitala},
-		"by another claim":  {options: login.BrowserOptions{Claims: login.ClaimRules{Kennitala: "sub"}}, want: login.ErrNoKennitala},
-		"too late":          {options: login.BrowserOptions{Lifetime: time.Nanosecond}, want: login.ErrExpired},
+		"by any method":       {},
+		"by a method":         {options: login.BrowserOptions{ACR: []string{"app-auth"}, Claims: login.ClaimRules{Methods: []string{"app-auth", "sim-auth"}}}},
+		"by another method":   {options: login.BrowserOptions{ACR: []string{"app-auth"}, Claims: login.ClaimRules{Methods: []string{"sim-auth"}}}, want: login.ErrMethod},
+		"as requested":        {options: login.BrowserOptions{ACR: []string{"app-auth"}}},
+		"not as requested":    {options: login.BrowserOptions{ACR: []string{"app-auth"}}, changed: "sim-auth", want: login.ErrMethod},
+		"no longer requested": {options: login.BrowserOptions{ACR: []string{"app-auth"}}, changed: "-", want: login.ErrMethod},
+		"by no method":        {options: login.BrowserOptions{Claims: login.ClaimRules{Methods: []string{""}}}, want: login.ErrMethod},
+		"without kennitala":   {options: login.BrowserOptions{Claims: login.ClaimRules{Kennitala: "nin"}}, want: login.ErrNoKennitala},
+		"by another claim":    {options: login.BrowserOptions{Claims: login.ClaimRules{Kennitala: "sub"}}, want: login.ErrNoKennitala},
+		"too late":            {options: login.BrowserOptions{Lifetime: time.Nanosecond}, want: login.ErrExpired},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.options.Client = client
@@ -122,6 +127,9 @@ func TestBrowser(t *testing.T) {
 			address, state := begin(t, b)
 			if u, err := url.Parse(address); err != nil || u.Query().Get("ui_locales") != "is" {
 				t.Errorf("%s: %v", address, err)
+			}
+			if test.changed != "" {
+				address = strings.Replace(address, "acr_values=app-auth", "acr_values="+strings.Trim(test.changed, "-"), 1)
 			}
 			identity, err := b.Finish(t.Context(), state, visit(t, address))
 			if !errors.Is(err, test.want) {

@@ -66,9 +66,18 @@ type ClaimRules struct {
 	Kennitala string
 	// Name is the claim with the person's name; empty: "name".
 	Name string
-	// Methods are the accepted values of acr in the ID token; none: all. The browser can change the acr_values of the
-	// request, so a caller that requires a method has to set this field.
+	// Methods are the accepted values of acr in the ID token; none: those that the login requests
+	// ([BrowserOptions].ACR, [PhoneOptions].ACR) or, if it requests none, all. A provider may ignore what is requested,
+	// and a person can change it in the browser, so the answer counts.
 	Methods []string
+}
+
+// withDefault returns the rules with the requested methods in place of missing ones.
+func (r ClaimRules) withDefault(requested []string) ClaimRules {
+	if len(r.Methods) == 0 {
+		r.Methods = requested
+	}
+	return r
 }
 
 var errNoClient = errors.New("login: the client is missing")
@@ -85,7 +94,7 @@ func checkClient(c *ciba.Client) error {
 // has to be the same.
 func (r ClaimRules) identity(c *ciba.Client, tokens ciba.Tokens, claims ciba.Claims) (Identity, error) {
 	method, _ := claims.ID["acr"].(string)
-	if len(r.Methods) > 0 && !slices.Contains(r.Methods, method) {
+	if len(r.Methods) > 0 && (method == "" || !slices.Contains(r.Methods, method)) {
 		return Identity{}, ErrMethod
 	}
 	claim := cmp.Or(r.Kennitala, "nationalRegisterId")

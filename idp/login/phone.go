@@ -17,7 +17,7 @@ type PhoneOptions struct {
 	// Client is registered for CIBA.
 	Client *ciba.Client
 	Scope  []string // none: "openid profile"
-	ACR    string   // acr_values: the method; empty: the provider chooses
+	ACR    string   // acr_values: the method; empty: the provider chooses. See ClaimRules.Methods
 	// Text is the text on the phone, with {code} for the code; empty: "{code}".
 	Text string
 	// Code returns the code of a login, and further claims of the request; nil: the code is 4 random digits, and Text
@@ -54,6 +54,7 @@ func NewPhone(o PhoneOptions) (*Phone, error) {
 		}
 		o.Code = drawCode
 	}
+	o.Claims = o.Claims.withDefault(strings.Fields(o.ACR))
 	return &Phone{o}, nil
 }
 

@@ -59,6 +59,8 @@ func TestPhone(t *testing.T) {
 		"a moment later":    {answer: openidtest.Answer{Delay: 300 * time.Millisecond}},
 		"by a method":       {claims: login.ClaimRules{Methods: []string{"app-auth"}}},
 		"by another method": {claims: login.ClaimRules{Methods: []string{"sim-auth"}}, want: login.ErrMethod},
+		"not as requested":  {answer: openidtest.Answer{IDToken: map[string]any{"acr": "sim-auth"}}, want: login.ErrMethod},
+		"of no method":      {answer: openidtest.Answer{IDToken: map[string]any{"acr": nil}}, want: login.ErrMethod},
 		"in another form":   {answer: claims(map[string]any{"nationalRegisterId": "PNOIS-010130-2989"})},
 		"in another claim":  {answer: claims(map[string]any{"nationalRegisterId": "na", "name": kennitala}), claims: login.ClaimRules{Kennitala: "name"}},
 		"without kennitala": {answer: claims(map[string]any{"nationalRegisterId": "na"}), want: login.ErrNoKennitala},

@@ -109,8 +109,9 @@ func ReadFile(path string) (File, Faults) {
 	return f, found
 }
 
-// CheckProduction adds faults for sections that production requires. Production has no test authority: without roots no
-// certificate is trusted, and without a timestamp authority only level B is possible.
+// CheckProduction adds faults for sections and keys that production requires. Production has no test authority: without
+// roots no certificate is trusted, and without a timestamp authority only level B is possible. Who opens a document has to
+// be authenticated by a method that the operator has named.
 func (f File) CheckProduction(found *Faults) {
 	if len(f.Roots) == 0 && !found.about("trust.roots") {
 		found.add("trust.roots", "is missing: without a root no certificate is trusted")
@@ -121,6 +122,7 @@ func (f File) CheckProduction(found *Faults) {
 	if f.IdentityProvider == nil {
 		found.add("identity-provider", "is missing: without a provider no person can be asked to sign")
 	}
+	f.Login.checkMethods(found)
 }
 
 // duration is a duration such as "60s"; zero if the key is not set.

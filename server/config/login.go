@@ -6,6 +6,8 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/ciba"
@@ -82,9 +84,8 @@ func (l *Login) read(root section) *LoginProvider {
 		Parameters: l.readParameters(s.in("parameters")),
 		Claims:     login.ClaimRules{Kennitala: l.KennitalaClaim, Name: l.NameClaim, Methods: l.Methods},
 	}
-	if len(p.Browser.Claims.Methods) == 0 { // a person can change acr_values in the browser
-		p.Browser.Claims.Methods = p.Browser.ACR
-	}
+	s.methods("acr-values", l.ACRValues)
+	s.methods("methods", l.Methods)
 	if len(l.Scopes) > 0 && !slices.Contains(l.Scopes, "openid") { // OpenID Connect Core 1.0 3.1.2.1
 		s.fault("scopes", "must include openid")
 	}
@@ -98,6 +99,23 @@ func (l *Login) read(root section) *LoginProvider {
 		root.fault("login", "%v", err)
 	}
 	return p
+}
+
+// methods adds a fault for each value that no acr of an ID token has: acr_values is a list that spaces separate.
+func (s section) methods(key string, values []string) {
+	for i, v := range values {
+		if v == "" || strings.ContainsFunc(v, unicode.IsSpace) {
+			s.fault(indexed(key, i), "%q is not one value of acr", v)
+		}
+	}
+}
+
+// checkMethods adds a fault if the section accepts a login whatever the authentication method, as a password alone
+// (spec 7.5).
+func (l *Login) checkMethods(found *Faults) {
+	if l != nil && len(l.ACRValues) == 0 && len(l.Methods) == 0 && !found.about("login.acr-values") && !found.about("login.methods") {
+		found.add("login.acr-values", "is missing, and so is methods: a login by any method would be accepted, however weak")
+	}
 }
 
 // reservedParameters are the parameters of an authorization request that the server sets (OpenID Connect Core 1.0 3.1.2.1,

@@ -107,6 +107,11 @@ func (s Store) Migrate(ctx context.Context) (from, to int, err error) {
 	return bolt.Migrate(s.Path, s.options())
 }
 
+// GrantServer grants a role of the database what servers need on its tables, see [postgres.GrantServer].
+func (s Store) GrantServer(ctx context.Context, role string) error {
+	return postgres.GrantServer(ctx, s.URL, role, s.database(""))
+}
+
 // asDB avoids a non-nil interface that holds a nil pointer.
 func asDB[D DB](db D, err error) (DB, error) {
 	if err != nil {
@@ -137,8 +142,8 @@ func Advice(err error) string {
 		{postgres.ErrNoDatabase, "create it first, such as with: createdb --encoding=UTF8 innsigli"},
 		{postgres.ErrUntrusted, "the server needs ssl = on and a certificate for the host in the URL, and sslrootcert in the URL the authority that issued it"},
 		{postgres.ErrAccessDenied, "check the role in the URL, its password (PGPASSWORD, ~/.pgpass or the URL) and the pg_hba.conf of the database server"},
-		{postgres.ErrNotGranted, `have its owner run the GRANTs in "innsigli migrate --help"`},
-		{postgres.ErrMayNotMigrate, `run "innsigli migrate" as a role that may create tables, and then the GRANTs in its --help`},
+		{postgres.ErrNotGranted, `run "innsigli migrate --server-role ROLE" as the owner of the tables`},
+		{postgres.ErrMayNotMigrate, `run "innsigli migrate" as a role that may create tables, with --server-role if servers use another role`},
 	} {
 		if errors.Is(err, a.of) {
 			return a.advice

@@ -67,8 +67,9 @@ func settings(url string, opts Options) (*pgxpool.Config, error) {
 }
 
 // checkHosts returns [ErrURL] for a host that no server has and, unless insecure is set, [ErrInsecure] for one on another
-// machine that pgx would connect to without verifying its certificate and its name. It examines every connection that
-// pgx may attempt: there are several if the URL has several hosts, or an sslmode that permits both TLS and none.
+// machine that pgx would connect to without verifying its certificate and its name (spec 7.5). It examines every
+// connection that pgx may attempt: there are several if the URL has several hosts, or an sslmode that permits both TLS
+// and none.
 func checkHosts(c *pgconn.Config, insecure bool) error {
 	for _, h := range append([]*pgconn.FallbackConfig{{Host: c.Host, Port: c.Port, TLSConfig: c.TLSConfig}}, c.Fallbacks...) {
 		switch {

@@ -186,12 +186,12 @@ func (db *DB) Check(ctx context.Context) error {
 }
 
 // OtherConnections returns the number of connections to the database whose application_name begins with "innsigli" and
-// differs from this DB's. They belong to other servers, or to programs that set neither [Options].Name nor a
+// differs from this DB's, whatever their roles. They belong to other servers, or to programs that set neither [Options].Name nor a
 // name in the URL.
 func (db *DB) OtherConnections(ctx context.Context) (number int, err error) {
 	err = db.read(ctx, func(q querier) error {
 		return q.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity
-			WHERE datname = current_database() AND backend_type = 'client backend'
+			WHERE datname = current_database() AND coalesce(backend_type, 'client backend') = 'client backend' -- NULL: of another role
 			AND application_name LIKE $1 || '%' AND application_name <> current_setting('application_name')`, applicationName).Scan(&number)
 	})
 	return number, err

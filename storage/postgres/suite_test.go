@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { postgrestest.Main(m) }
 
-// TestBackend runs the suite on this version's tables. With INNSIGLI_FULL=1 it also runs it on tables as the next
+// TestBackend runs the suite on this version's tables, as a role that has what [GrantServer] grants. With INNSIGLI_FULL=1 it also runs it on tables as the next
 // version may migrate them, which this version must be able to use.
 func TestBackend(t *testing.T) {
 	tables := map[string]fs.FS{"this version's tables": embedded}
@@ -27,13 +27,17 @@ func TestBackend(t *testing.T) {
 	}
 	for name, files := range tables {
 		t.Run(name, func(t *testing.T) {
+			role, as := serverRole(t, postgrestest.Database(t))
 			database := postgrestest.Database(t)
 			storagetest.Run(t, func(t *testing.T) storagetest.Backend {
 				url := schema(t, database)
 				if _, _, err := migrate(t.Context(), url, Options{}, files); err != nil {
 					t.Fatal(err)
 				}
-				return backend(t, url)
+				if err := GrantServer(t.Context(), url, role, Options{}); err != nil {
+					t.Fatal(err)
+				}
+				return backendFor(t, as(url), url)
 			})
 		})
 	}
@@ -62,7 +66,10 @@ func with(t testing.TB, database string, settings ...string) string {
 	return u.String()
 }
 
-func backend(t *testing.T, url string) storagetest.Backend {
+func backend(t *testing.T, url string) storagetest.Backend { return backendFor(t, url, url) }
+
+// backendFor opens the store at url. owner is the URL for the owner of its tables.
+func backendFor(t *testing.T, url, owner string) storagetest.Backend {
 	t.Helper()
 	db := openedAt(t, url, Options{})
 	return storagetest.Backend{
@@ -78,12 +85,12 @@ func backend(t *testing.T, url string) storagetest.Backend {
 		Processes:   db.Processes(),
 		Pages:       db.Pages(),
 		Buckets:     db.Buckets(),
-		Bytes:       func(t testing.TB) int64 { return documentBytes(t, url) },
+		Bytes:       func(t testing.TB) int64 { return documentBytes(t, owner) },
 		Reopen: func(t *testing.T) storagetest.Backend {
 			if err := db.Close(); err != nil {
 				t.Fatal(err)
 			}
-			return backend(t, url)
+			return backendFor(t, url, owner)
 		},
 	}
 }

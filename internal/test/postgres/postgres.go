@@ -8,7 +8,7 @@
 //	}
 //
 // The databases are made on the server that INNSIGLI_TEST_POSTGRES names, as
-// postgres://user:password@host:5432/postgres, by a user who may make some. Without it
+// postgres://user:password@host:5432/postgres, by a user who may make some, and roles. Without it
 // the package starts a server of its own from the programs that are installed: those in
 // the folder INNSIGLI_POSTGRES_BIN, on the PATH or where Debian puts them. That server
 // listens on the loopback interface, keeps its files in a temporary folder and does not
