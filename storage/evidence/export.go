@@ -41,7 +41,6 @@ type exporter struct {
 	yield   func(Record, error) bool
 	entries []storage.Entry // that were read and not yielded yet
 	last    int64           // Seq of the last entry that was read
-	end     bool            // there were no more entries
 }
 
 // errStopped is returned when the caller of an iterator wants no more.
