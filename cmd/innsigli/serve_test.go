@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -165,7 +166,9 @@ func startServer(t *testing.T, folder string, environment ...string) *sandboxPro
 func serveIn(t *testing.T, program, folder string, environment []string, flags ...string) *sandboxProcess {
 	t.Helper()
 	p := &sandboxProcess{command: exec.Command(program, append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)}
-	p.command.Dir, p.command.Env = folder, append(os.Environ(), environment...)
+	// The server takes INNSIGLI_SCENE, a variable of the tests, for INNSIGLI_SCOPE with a mistake in it.
+	inherited := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "INNSIGLI_SCENE=") })
+	p.command.Dir, p.command.Env = folder, append(inherited, environment...)
 	if err := p.start(); err != nil {
 		t.Fatal(err)
 	}
