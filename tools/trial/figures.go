@@ -41,6 +41,13 @@ func (f *figures) fault(format string, args ...any) {
 	f.faults = append(f.faults, fmt.Sprintf(format, args...))
 }
 
+// found returns how many faults and losses there are.
+func (f *figures) found() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.faults) + f.lost
+}
+
 // maxShown is how many faults are printed.
 const maxShown = 20
 

@@ -44,7 +44,7 @@ func powerTrial(ctx context.Context, flags *flag.FlagSet, args []string, out io.
 	if err == nil {
 		err = m.print(out, time.Since(began))
 	}
-	switch found := len(m.count.faults) + m.count.lost; {
+	switch found := m.count.found(); {
 	case err != nil:
 		return err
 	case ignored == powerloss.Ignored{} && (found > 0 || m.count.delivered == 0 || m.kept.made() == 0), ignored != powerloss.Ignored{} && found == 0:
@@ -143,7 +143,7 @@ func (m *machine) run(ctx context.Context, losses, calls, clients int, ignored p
 	for _, k := range makers {
 		work(k.makeOnce)
 	}
-	for m.lost < losses && err == nil {
+	for m.lost < losses && err == nil && (ignored == powerloss.Ignored{} || m.count.found() == 0) {
 		m.disk.Load().CutAfter(m.random.IntN(calls))
 		err = m.lose(ctx)
 	}
@@ -152,12 +152,41 @@ func (m *machine) run(ctx context.Context, losses, calls, clients int, ignored p
 		stop()
 		m.count.fault("after loss %d: %v", m.lost, err)
 	}
-	all.Wait()
+	if !m.ends(ctx, &all, ignored) {
+		m.count.fault("clients still wait for answers that the server owes them")
+		stop()
+		all.Wait()
+		return ctx.Err()
+	}
 	if err == nil {
 		makers[0].checkAll(ctx)
 	}
 	return ctx.Err()
 }
+
+// ends waits for the clients to end what they have begun, and reports whether they do. When flushes are ignored, some may
+// wait for what was lost.
+func (m *machine) ends(ctx context.Context, clients *sync.WaitGroup, ignored powerloss.Ignored) bool {
+	patience := drainTime
+	if ignored != (powerloss.Ignored{}) {
+		patience = 20 * time.Second
+	}
+	ended := make(chan struct{})
+	go func() {
+		clients.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		return true
+	case <-time.After(patience):
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// mostTime is when the power is lost at the latest: a server whose clients all wait makes few calls of the disk.
+const mostTime = 20 * time.Second
 
 // lose waits for the loss of power, and starts the server on what is left. The error is that of a server that does not
 // start though it has power.
@@ -165,6 +194,8 @@ func (m *machine) lose(ctx context.Context) error {
 	for {
 		select {
 		case <-m.down():
+		case <-time.After(mostTime):
+			m.disk.Load().Cut()
 		case <-ctx.Done():
 			return ctx.Err()
 		}
