@@ -20,7 +20,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// errTaken: somebody is signing the owner's document.
+// errTaken: another order for the owner's document has not ended.
 var errTaken = errors.New("somebody is signing")
 
 // owner has a document that people sign to order. What happens to it stands in the evidence
@@ -198,7 +198,7 @@ func (o *orders) progress(id string) signing.Progress {
 	return p
 }
 
-// wantNoJobs says that there is nothing left for anybody to do.
+// wantNoJobs checks that no job is left.
 func (o *orders) wantNoJobs() {
 	o.t.Helper()
 	for kind := range o.Handlers() {

@@ -25,7 +25,7 @@ import (
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
-// signer is one in a crowd, with a document that nobody else has.
+// signer is one person of a crowd, with a document of their own.
 type signer struct {
 	who      person
 	method   string
@@ -198,7 +198,7 @@ func (p *production) beside(t *testing.T, o productionOptions) *production {
 	return other
 }
 
-// renew gives somebody another key and certificate.
+// renew gives a person another key and certificate.
 func (p *production) renew(t *testing.T, one openidtest.Person) openidtest.Person {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
