@@ -119,7 +119,7 @@ func TestAnswerWaitsForTheStore(t *testing.T) {
 	}
 }
 
-// A call after an outage does not wait for leases of the time before.
+// After an outage, a poll does not wait for leases from before it.
 func TestLeasesAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

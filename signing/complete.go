@@ -32,8 +32,8 @@ const (
 // at most timeout, and stores the draft as the signed document, which always has the level of the request. The result
 // is stored even if ctx has ended, as long as the lease is held.
 //
-// The error is that of the server or the store. A request that has failed and an attempt that a source of validation
-// data has failed are no errors.
+// It returns errors of the server and the store. If the request ends with a failure, or a source of validation data is
+// responsible for the error of the attempt, complete returns nil.
 func (sess *session) complete(ctx context.Context, timeout time.Duration) error {
 	d, signer, err := sess.build(ctx, timeout)
 	if d != nil {
@@ -61,6 +61,7 @@ func (sess *session) buildFailed(ctx context.Context, d draft, err error) error 
 		// may cost money.
 		return sess.postpone(ctx, err, d)
 	}
+	// The next attempt starts anew, for example with another timestamp if the authority of this one is not trusted.
 	return sess.postpone(ctx, err, nil)
 }
 

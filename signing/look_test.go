@@ -70,8 +70,8 @@ func (m meter) polled(id string) (idp.ErrorCode, cost) {
 	return r.Code, cost{after.Reads - before.Reads, after.Writes - before.Writes, after.Transactions - before.Transactions}
 }
 
-// While the provider has said that there is nothing new to hear, a poll is one read: it asks
-// nobody and writes nothing. Nor does one that comes too early.
+// Until the time before which the provider is not to be asked, a poll is one read: it does not ask the provider and
+// writes nothing. Neither does a poll that comes too early.
 func TestPollThatOnlyWaits(t *testing.T) {
 	t.Parallel()
 	for _, anyPace := range []bool{false, true} {

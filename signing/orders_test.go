@@ -20,8 +20,8 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// errTaken: another person is signing the owner's document.
-var errTaken = errors.New("another person is signing")
+// errTaken: another order for the owner's document has not ended.
+var errTaken = errors.New("another order has not ended")
 
 // owner has a document that people sign to order. What happens to it stands in the evidence
 // log, and so in the transaction in which it happens.
@@ -198,7 +198,7 @@ func (o *orders) progress(id string) signing.Progress {
 	return p
 }
 
-// wantNoJobs says that there is nothing left for anybody to do.
+// wantNoJobs checks that no job is left.
 func (o *orders) wantNoJobs() {
 	o.t.Helper()
 	for kind := range o.Handlers() {

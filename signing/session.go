@@ -156,9 +156,6 @@ func (s *Service) end(ctx context.Context, r *Request) error {
 	if err := s.dropJobs(ctx, r); err != nil {
 		return err
 	}
-	if r.Phase == Complete {
-		r.Value = nil
-	}
 	r.Phase, r.Lease = Ended, r.Lease.released()
 	r.State.Public, r.State.Secret = nil, nil
 	if !r.Recoverable() {

@@ -74,7 +74,7 @@ func TestStampWhileTheRendererIsNotReady(t *testing.T) {
 	s.wantNothing()
 }
 
-// wantNothing checks that no person was asked, and that there is no document.
+// wantNothing checks that the provider was not asked, and that no document and no request is left.
 func (s service) wantNothing() {
 	s.t.Helper()
 	if n := s.documents(); n != 0 || s.phone.calls != 0 {

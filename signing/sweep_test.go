@@ -16,7 +16,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// spec 3.6 and 7.2: an unfinished request is answered for a day, and remembered for as
+// spec 3.6 and 7.2: a request that was not finished is answered for a day, and remembered for as
 // long as what has ended.
 func TestSweep(t *testing.T) {
 	t.Parallel()

@@ -56,7 +56,7 @@ func TestXML(t *testing.T) {
 	s.documents()
 }
 
-// A document that one person has signed is signed by another, whatever the packings, as long as no
+// A second person signs a document that a first one has signed, whatever the packings, as long as no
 // signature would break (spec 3.10 else).
 func TestFurtherSignaturesOnXML(t *testing.T) {
 	t.Parallel()

@@ -164,7 +164,7 @@ func checkStamps(t *testing.T, path string, signers []person) {
 }
 
 // A server dies while a participant signs. Another one on its database puts the signature into the document,
-// and no other person signs before it is there.
+// and no other participant signs before it is there.
 func TestPortalServerDies(t *testing.T) {
 	testenv.Slow(t, "a server dies, and another waits for what it had in hand")
 	t.Parallel()
@@ -192,8 +192,8 @@ func TestPortalServerDies(t *testing.T) {
 	s.ends(t)
 }
 
-// signsInTurn has a participant sign once no other participant does. A job that a server had in hand which died is
-// another's when its lease has run out, after two minutes.
+// signsInTurn lets a participant sign once no other participant does. When a server has died, another one gets its job
+// when the lease has run out, after two minutes.
 func (s *story) signsInTurn(t *testing.T, made reply, participant, user int) {
 	t.Helper()
 	testenv.Wait(t, "a turn to sign", func() bool {

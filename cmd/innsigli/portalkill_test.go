@@ -172,8 +172,8 @@ func (s *scene) insist(of *played, one step, key string) {
 	})
 }
 
-// portalDeaths are where servers kill themselves while a call works on a process, and in which
-// call. Where there are several, the call is not repeated before the last server has died: all but the
+// portalDeaths are where servers kill themselves while a client works on a process, and in which
+// call. Where there are several, the client does not repeat the call before the last server has died: all but the
 // first do so in their jobs. The second poll of a sandbox user brings the signature.
 var portalDeaths = []struct {
 	points, call string
@@ -190,7 +190,7 @@ var portalDeaths = []struct {
 
 // A process of two signers goes on after its server was killed between any two steps: the person who
 // repeats the call that was cut off finds it done, or has it done. Each signer has one signature in
-// the document, one event and one line in the ledger, and no turn is left to anybody.
+// the document, one event and one line in the ledger, and no turn is left.
 // INNSIGLI_KILLS_PROCESSES says how often each death is tried; without it the long ones are not.
 func TestPortalKilled(t *testing.T) {
 	testenv.Slow(t, "servers die, and others wait for what they had in hand")

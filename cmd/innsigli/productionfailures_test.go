@@ -83,7 +83,7 @@ func refused(oauth, description string) failure {
 	return failure{atStart: true, oauth: oauth, description: description, answer: openidtest.Answer{AtStart: &openidtest.Refusal{Code: oauth, Description: description}}}
 }
 
-// another: the provider knows another person.
+// another: the provider knows another person instead.
 func another(_ *testing.T, _ *production, one *openidtest.Person) {
 	one.Kennitala += "0"
 	one.Phone, one.Document = "", ""
@@ -91,7 +91,7 @@ func another(_ *testing.T, _ *production, one *openidtest.Person) {
 
 func withoutPhone(_ *testing.T, _ *production, one *openidtest.Person) { one.Phone = "" }
 
-// ofAnother: the certificate belongs to another person.
+// ofAnother: the certificate is another person's.
 func ofAnother(t *testing.T, p *production, one *openidtest.Person) {
 	one.Certificate = p.certificate(t, people[0], one.Key)
 }
@@ -135,7 +135,7 @@ func otherSecret(t *testing.T, p *production) (*production, func()) {
 
 // Every errorCode of spec 3.7 comes about in production, at the start or at a poll, and
 // arrives in a body of four members, with the provider's own error and words. So does null, for
-// an unknown error.
+// an error that is not in the table.
 func TestErrorCodesOfProduction(t *testing.T) {
 	testenv.Slow(t, "people are asked at the pace of production")
 	if diff := cmp.Diff(slices.Sorted(slices.Values(idp.ErrorCodes())), slices.Sorted(maps.Keys(failures))); diff != "" {

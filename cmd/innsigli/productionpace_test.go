@@ -25,7 +25,7 @@ import (
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
-// signer is one in a crowd, with a document of its own.
+// signer is one person of a crowd, with a document of their own.
 type signer struct {
 	who      person
 	method   string

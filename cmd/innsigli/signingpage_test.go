@@ -253,7 +253,7 @@ func (p *production) invite(t *testing.T) processReply {
 // link is the one that a participant was invited with.
 func (p processReply) link(participant int) string { return *p.Participants[participant].SigningURL }
 
-// signs has a person sign on the page that is shown, and wait for the signature.
+// signs presses "Sign" on the page that is shown, and waits for the signature.
 func (v *visitor) signs(values ...string) {
 	v.Helper()
 	path := v.address.Path + "/sign"
