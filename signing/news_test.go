@@ -132,7 +132,7 @@ func TestNewsAndAFault(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		p.poll = func(s idp.State) (idp.State, idp.Event, error) {
-			t.Error("the provider was polled, but the person was not asked")
+			t.Error("no poll followed the notification")
 			return s, idp.Waiting{}, nil
 		}
 		s.checkSigned(s.poll(id).Document)
