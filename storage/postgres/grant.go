@@ -14,8 +14,11 @@ var ErrRole = errors.New("postgres: not a role for servers")
 
 // serverPrivileges returns what the role of servers may do with a table. It is the only list of these privileges.
 func serverPrivileges(table string) string {
-	if table == "innsigli_schema" {
+	switch table {
+	case "innsigli_schema":
 		return "SELECT"
+	case "evidence", "evidence_salts", "evidence_batches": // members of innsigli_evidence delete, and no role changes
+		return "SELECT, INSERT"
 	}
 	return "SELECT, INSERT, UPDATE, DELETE"
 }

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"io/fs"
 	"net/url"
 	"slices"
@@ -18,8 +19,9 @@ import (
 
 func TestMain(m *testing.M) { postgrestest.Main(m) }
 
-// TestBackend runs the suite on this version's tables, as a role that has what [GrantServer] grants. With INNSIGLI_FULL=1 it also runs it on tables as the next
-// version may migrate them, which this version must be able to use.
+// TestBackend runs the suite on this version's tables, as a role that has what [GrantServer] grants, and what erasing and
+// copying the evidence log needs beyond it. With INNSIGLI_FULL=1 it also runs the suite on tables as the next version may
+// migrate them, which this version must be able to use.
 func TestBackend(t *testing.T) {
 	tables := map[string]fs.FS{"this version's tables": embedded}
 	if testenv.Full() {
@@ -37,6 +39,9 @@ func TestBackend(t *testing.T) {
 				if err := GrantServer(t.Context(), url, role, Options{}); err != nil {
 					t.Fatal(err)
 				}
+				execute(t, url, fmt.Sprintf(`DO $$ BEGIN CREATE ROLE innsigli_evidence; EXCEPTION WHEN duplicate_object OR unique_violation THEN END $$;
+					GRANT innsigli_evidence TO %[1]s; GRANT DELETE ON evidence, evidence_salts, evidence_batches TO %[1]s;
+					GRANT UPDATE ON SEQUENCE evidence_seq_seq TO %[1]s`, role))
 				return backendFor(t, as(url), url)
 			})
 		})
