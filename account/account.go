@@ -43,7 +43,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/innsigli/innsigli/inspect"
+	"github.com/innsigli/innsigli/pades/inspect"
 )
 
 var (

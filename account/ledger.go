@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/innsigli/innsigli/inspect"
+	"github.com/innsigli/innsigli/pades/inspect"
 	"github.com/innsigli/innsigli/storage"
 )
 

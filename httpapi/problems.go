@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/innsigli/innsigli/inspect"
+	"github.com/innsigli/innsigli/pades/inspect"
 )
 
 // titledError returns a problem with a title of spec 1.4. Each title has an explanation below.

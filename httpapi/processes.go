@@ -12,8 +12,8 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/httpapi/internal/jsonbody"
-	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/pades"
+	"github.com/innsigli/innsigli/pades/inspect"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/storage"
 )

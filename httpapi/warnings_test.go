@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/innsigli/innsigli/inspect"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	"github.com/innsigli/innsigli/pades/inspect"
 )
 
 // scripted has a script on its page and a form in XML.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/internal/failpoint"
+	"github.com/innsigli/innsigli/pades/inspect"
 	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/stamp"

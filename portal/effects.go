@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/innsigli/innsigli/inspect"
+	"github.com/innsigli/innsigli/pades/inspect"
 	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/storage"
 )

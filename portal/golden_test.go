@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/innsigli/innsigli/inspect"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/pades/inspect"
 	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/storage"
 )

@@ -49,7 +49,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/innsigli/innsigli/inspect"
+	"github.com/innsigli/innsigli/pades/inspect"
 	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/signing"
 )

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/inspect"
+	"github.com/innsigli/innsigli/pades/inspect"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/storage"

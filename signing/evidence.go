@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/pades"
+	"github.com/innsigli/innsigli/pades/inspect"
 	"github.com/innsigli/innsigli/storage"
 )
 

@@ -17,8 +17,8 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/inspect"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/pades/inspect"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/xades"
 )

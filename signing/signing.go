@@ -56,9 +56,9 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/internal/admission"
 	"github.com/innsigli/innsigli/internal/promptlimit"
+	"github.com/innsigli/innsigli/pades/inspect"
 	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/storage"
 )

@@ -11,8 +11,8 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/inspect"
 	"github.com/innsigli/innsigli/internal/failpoint"
+	"github.com/innsigli/innsigli/pades/inspect"
 	"github.com/innsigli/innsigli/storage"
 )
 

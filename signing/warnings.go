@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/innsigli/innsigli/inspect"
+	"github.com/innsigli/innsigli/pades/inspect"
 	"github.com/innsigli/innsigli/storage"
 )
 

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/account"
-	"github.com/innsigli/innsigli/inspect"
+	"github.com/innsigli/innsigli/pades/inspect"
 	"github.com/innsigli/innsigli/server/operator"
 )
 

@@ -45,19 +45,19 @@ var layers = []layer{
 		{"internal/test/postgres", "internal/test/env", "pgx"},
 		{"internal/test/powerloss", "", "go-fuse"},
 		{"internal/test/validators", "internal/test/env", ""},
-		{"storage/storagetest", "account portal portal/process sandbox webhook webhook/delivery signing busysignal idp pades ades storage inspect storage/evidence", "go-cmp sync uuid"},
+		{"storage/storagetest", "account portal portal/process sandbox webhook webhook/delivery signing busysignal idp pades ades storage pades/inspect storage/evidence", "go-cmp sync uuid"},
 	},
 	{{"internal/test/cert", "", ""}, {"internal/test/env", "", "go-cmp"}},
 
 	// The program.
-	{{"cmd/innsigli", "server server/config server/doctor server/operator account portal sandbox webhook webhook/delivery storage storage/bolt storage/postgres storage/transfer idp pades xades stamp stamp/pdfium ades/online ades/report ades internal/durable inspect storage/evidence", "kong sync"}},
+	{{"cmd/innsigli", "server server/config server/doctor server/operator account portal sandbox webhook webhook/delivery storage storage/bolt storage/postgres storage/transfer idp pades xades stamp stamp/pdfium ades/online ades/report ades internal/durable pades/inspect storage/evidence", "kong sync"}},
 
 	// The server.
 	{{"server/doctor", "server/config server/operator sandbox storage/bolt storage/sealed idp idp/ciba stamp/pdfium ades/online ades storage", "sync"}},
 	{{"server/config", "server portal/page storage/bolt storage/postgres storage/sealed storage/transfer sandbox idp idp/audkenni idp/ciba idp/login stamp/pdfium ades/online ades storage internal/mail server/internal/notify server/internal/telemetry", "toml otel-sdk"}},
 	{{"server", "server/operator httpapi portal/page storage/sealed account portal sandbox webhook/delivery signing busysignal idp idp/ciba idp/login idp/simulated stamp stamp/pdfium ades storage internal/admission internal/mail internal/promptlimit internal/queue server/internal/front server/internal/notify server/internal/reference server/internal/telemetry storage/evidence internal/pki/tsp", "sync otel-trace"}},
 	{
-		{"server/operator", "account portal sandbox webhook/delivery signing busysignal storage/sealed storage server/internal/notify inspect storage/evidence internal/pki/tsp", "uuid"},
+		{"server/operator", "account portal sandbox webhook/delivery signing busysignal storage/sealed storage server/internal/notify pades/inspect storage/evidence internal/pki/tsp", "uuid"},
 		{"server/internal/front", "httpapi account internal/admission internal/queue server/internal/telemetry", "otel-trace"},
 	},
 	{
@@ -68,10 +68,10 @@ var layers = []layer{
 
 	// The API, the signing page, and the stores of all domains.
 	{
-		{"httpapi", "account portal sandbox webhook/delivery signing busysignal idp pades xades stamp ades storage internal/admission httpapi/internal/jsonbody httpapi/internal/ratelimit inspect", ""},
-		{"portal/page", "portal signing idp stamp storage internal/admission inspect internal/promptlimit", "image"},
-		{"storage/bolt", "account portal sandbox webhook/delivery signing busysignal idp ades storage storage/internal/document internal/durable inspect", "bbolt uuid"},
-		{"storage/postgres", "account portal sandbox webhook/delivery signing busysignal idp ades storage storage/internal/document inspect", "pgx uuid"},
+		{"httpapi", "account portal sandbox webhook/delivery signing busysignal idp pades xades stamp ades storage internal/admission httpapi/internal/jsonbody httpapi/internal/ratelimit pades/inspect", ""},
+		{"portal/page", "portal signing idp stamp storage internal/admission pades/inspect internal/promptlimit", "image"},
+		{"storage/bolt", "account portal sandbox webhook/delivery signing busysignal idp ades storage storage/internal/document internal/durable pades/inspect", "bbolt uuid"},
+		{"storage/postgres", "account portal sandbox webhook/delivery signing busysignal idp ades storage storage/internal/document pades/inspect", "pgx uuid"},
 		{"storage/sealed", "portal sandbox webhook/delivery signing storage internal/durable", ""},
 		{"storage/transfer", "account portal sandbox webhook/delivery signing busysignal storage", ""},
 	},
@@ -86,13 +86,13 @@ var layers = []layer{
 
 	// The domains of the service.
 	{
-		{"account", "storage inspect", "uuid"},
-		{"portal", "portal/process signing idp stamp ades storage internal/failpoint inspect", "uuid"},
+		{"account", "storage pades/inspect", "uuid"},
+		{"portal", "portal/process signing idp stamp ades storage internal/failpoint pades/inspect", "uuid"},
 		{"sandbox", "idp ades storage sandbox/ca", "uuid"},
 		{"webhook/delivery", "webhook storage internal/netguard internal/failpoint", "crypto uuid"},
 	},
 	{
-		{"signing", "idp pades xades stamp busysignal ades storage internal/admission internal/pki/validation internal/failpoint inspect internal/promptlimit", "sync uuid"},
+		{"signing", "idp pades xades stamp busysignal ades storage internal/admission internal/pki/validation internal/failpoint pades/inspect internal/promptlimit", "sync uuid"},
 		{"webhook", "", "crypto"},
 	},
 	{
@@ -110,9 +110,9 @@ var layers = []layer{
 		{"ades/online", "ades internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/netguard", ""},
 		{"ades/report", "ades", "text"},
 		{"idp", "ades", ""},
-		{"inspect", "internal/pdf", ""},
 		{"idp/ciba", "", "jose oidc"},
 		{"pades", "pades/internal/diff pades/internal/form ades internal/pki/validation internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/pki/signerjson internal/pdf", ""},
+		{"pades/inspect", "internal/pdf", ""},
 		{"sandbox/ca", "ades internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl", ""},
 		{"stamp", "internal/pdf stamp/internal/truetype", "text image"},
 		{"xades", "ades internal/pki/validation internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/pki/signerjson internal/xml/dsig internal/xml/doc", ""},

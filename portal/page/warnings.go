@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/innsigli/innsigli/inspect"
+	"github.com/innsigli/innsigli/pades/inspect"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/storage"

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/innsigli/innsigli/inspect"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	"github.com/innsigli/innsigli/pades/inspect"
 	"github.com/innsigli/innsigli/stamp"
 )
 

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/account"
-	"github.com/innsigli/innsigli/inspect"
+	"github.com/innsigli/innsigli/pades/inspect"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/evidence"
 	"github.com/innsigli/innsigli/webhook/delivery"

@@ -15,7 +15,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
-	"github.com/innsigli/innsigli/inspect"
+	"github.com/innsigli/innsigli/pades/inspect"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/innsigli/innsigli/inspect"
+	"github.com/innsigli/innsigli/pades/inspect"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/storage"
 )

@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/innsigli/innsigli/inspect"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	"github.com/innsigli/innsigli/pades/inspect"
 )
 
 // stream is the source of a stream object.

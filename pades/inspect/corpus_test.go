@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/innsigli/innsigli/inspect"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/pades/inspect"
 )
 
 // inspected is a foreign file with its warnings.
