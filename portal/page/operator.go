@@ -122,7 +122,7 @@ func checkContact(contact string) error {
 		if address, err := url.PathUnescape(u.Opaque); err == nil && isMailAddress(address) {
 			return nil
 		}
-		return errors.New("the operator's contact has no address after mailto:")
+		return errors.New("the operator's contact must have an address after mailto, such as mailto:help@sign.example")
 	}
 	return errors.New("the operator's contact must be a mailto: or https: URL")
 }
