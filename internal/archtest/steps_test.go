@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -98,5 +99,13 @@ func startSandbox(t *testing.T, program, folder string, arguments []string) (bas
 	if err := json.Unmarshal(line, &ready); err != nil {
 		t.Fatalf("%v: %s", err, line)
 	}
+	testenv.Wait(t, "the page renderer is compiled", func() bool {
+		response, err := http.Get(ready.BaseURL + "/readyz")
+		if err != nil {
+			return false
+		}
+		response.Body.Close()
+		return response.StatusCode == http.StatusOK
+	})
 	return ready.BaseURL, ready.RootCertificate
 }
