@@ -107,7 +107,7 @@ func TestDoctor(t *testing.T) {
 		want     map[string]string // what is not as it was
 		says     string
 	}{
-		"another master key":     {flags: []string{"--master-key-file", other}, want: map[string]string{"master key": "fault"}, says: "sealed with another master key"},
+		"another master key":     {flags: []string{"--master-key-file", other}, want: map[string]string{"master key": "fault"}, says: "encrypted with another master key"},
 		"no timestamp authority": {old: p.tsa, new: "http://127.0.0.1:1/", want: map[string]string{"timestamp[0]": "fault"}},
 		"no mail server":         {flags: []string{"--mail", "smtp://127.0.0.1:1?tls=none"}, want: map[string]string{"mail": "fault"}, says: "Check the host and the port in --mail"},
 		"no provider": {old: `client-id = "` + p.provider.ClientID + `"`, new: `client-id = "somebody"`,

@@ -152,9 +152,9 @@ func printResult(w io.Writer, r evidence.Result, trusted bool) error {
 	case r.Checkpoints == 0:
 		fmt.Fprintln(w, "no checkpoint has a timestamp")
 	case trusted:
-		fmt.Fprintf(w, "%d checkpoints, the last of %s over batch %d\n", r.Checkpoints, timeText(r.Timestamped), r.TimestampedBatch)
+		fmt.Fprintf(w, "checkpoints: %d, the last of %s over batch %d\n", r.Checkpoints, timeText(r.Timestamped), r.TimestampedBatch)
 	default:
-		fmt.Fprintf(w, "%d checkpoints, the last of %s over batch %d; without --trust it is not verified whose timestamps they are\n", r.Checkpoints, timeText(r.Timestamped), r.TimestampedBatch)
+		fmt.Fprintf(w, "checkpoints: %d, the last of %s over batch %d; without --trust it is not verified whose timestamps they are\n", r.Checkpoints, timeText(r.Timestamped), r.TimestampedBatch)
 	}
 	return nil
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
@@ -28,9 +31,10 @@ import (
 //	sandbox [FLAGS]               starts "innsigli sandbox --json" on a free port; its
 //	                              line is in ready.json, and BASE, CLIENT_ID and
 //	                              CLIENT_SECRET ("null" when it is null) are set
-//	stop [REGEXP]                 ends it with an interrupt: status 0, no more output, and on
+//	stop-server [REGEXP]          ends it with an interrupt: status 0, no more output, and on
 //	                              stderr nothing, or what the expression says
 //	kill-sandbox                  ends it with SIGKILL
+//	ready                         waits until it is ready
 //	sign                          has a document signed in the sandbox by a new sandbox user
 //	process                       has a process made in the sandbox, of two signers and a
 //	                              viewer, and the first of them sign; its ID is in PROCESS
@@ -57,8 +61,9 @@ func scriptParams(folder string) testscript.Params {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status":       scriptStatus,
 			"sandbox":      scriptSandbox,
-			"stop":         scriptStop,
+			"stop-server":  scriptStop,
 			"kill-sandbox": scriptKill,
+			"ready":        scriptReady,
 			"sign":         scriptSign,
 			"process":      scriptProcess,
 			"token":        scriptToken,
@@ -71,6 +76,42 @@ func scriptParams(folder string) testscript.Params {
 			"join":         scriptJoin,
 			"jobs":         scriptJobs,
 		},
+	}
+}
+
+// In a script a builtin command of package testscript takes precedence over a command of ours with the same name, and the
+// builtin "stop" ends a script as passed. So no command of ours has the name of a builtin, and no script uses "stop".
+func TestScriptCommands(t *testing.T) {
+	var called []string
+	commands := scriptParams("script").Cmds
+	names := slices.Sorted(maps.Keys(commands))
+	for _, name := range names {
+		commands[name] = func(*testscript.TestScript, bool, []string) { called = append(called, name) }
+	}
+	file := filepath.Join(t.TempDir(), "all.txtar")
+	if err := os.WriteFile(file, []byte(strings.Join(names, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("all", func(t *testing.T) { // waits for the script, which runs in parallel
+		testscript.Run(t, testscript.Params{Files: []string{file}, Cmds: commands})
+	})
+	if diff := cmp.Diff(names, called); diff != "" {
+		t.Errorf("commands that testscript did not call have the name of a builtin, or follow one that ended the script (-want +got):\n%s", diff)
+	}
+
+	files, err := filepath.Glob(filepath.Join("testdata", "*", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	builtin := regexp.MustCompile(`(?m)^[ \t]*(\[[^\]]*\][ \t]*)*stop([ \t].*)?$`)
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line := builtin.Find(content); line != nil {
+			t.Errorf("%s: %q ends the script: the command that stops the server is stop-server", file, line)
+		}
 	}
 }
 

@@ -27,7 +27,13 @@ func sandboxOf(ts *testscript.TestScript) *sandboxProcess {
 func scriptSandbox(ts *testscript.TestScript, neg bool, args []string) {
 	program, err := exec.LookPath("innsigli")
 	ts.Check(err)
-	p, err := launch(program, ts.MkAbs("."), os.Environ(), append([]string{"sandbox", "--json", "--listen", "127.0.0.1:0"}, args...)...)
+	environment := os.Environ()
+	for _, name := range []string{"INNSIGLI_STORE", "INNSIGLI_CLIENT_ID", "INNSIGLI_CLIENT_SECRET"} {
+		if value := ts.Getenv(name); value != "" {
+			environment = append(environment, name+"="+value)
+		}
+	}
+	p, err := launch(program, ts.MkAbs("."), environment, append([]string{"sandbox", "--json", "--listen", "127.0.0.1:0"}, args...)...)
 	ts.Check(err)
 	*ts.Value(running{}).(**sandboxProcess) = p
 	ts.Defer(func() {
@@ -46,7 +52,7 @@ func scriptSandbox(ts *testscript.TestScript, neg bool, args []string) {
 
 func scriptStop(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 1 {
-		ts.Fatalf("usage: stop [REGEXP]")
+		ts.Fatalf("usage: stop-server [REGEXP]")
 	}
 	talk := regexp.MustCompile("^$")
 	if len(args) == 1 {
@@ -56,6 +62,23 @@ func scriptStop(ts *testscript.TestScript, neg bool, args []string) {
 	rest, err := p.stop()
 	if err != nil || rest != "" || !talk.MatchString(p.talkInTime()) {
 		ts.Fatalf("%v; stdout %q, stderr %q", err, rest, p.talk())
+	}
+}
+
+func scriptReady(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: ready")
+	}
+	for deadline := time.Now().Add(time.Minute); ; pause(100 * time.Millisecond) {
+		response, err := http.Get(ts.Getenv("BASE") + "/readyz")
+		ts.Check(err)
+		response.Body.Close()
+		if response.StatusCode == http.StatusOK {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("/readyz answers %s; stderr %q", response.Status, sandboxOf(ts).talk())
+		}
 	}
 }
 

@@ -155,7 +155,9 @@ func (r Runner) Run(ctx context.Context) error {
 
 	if r.SingleProcess {
 		err := w.Tx.InTx(ctx, func(ctx context.Context) error { return w.Jobs.ExpireLeases(ctx, time.Now()) })
-		w.reportStore(err, &w.outage.writes)
+		if ctx.Err() == nil { // otherwise the end of ctx may be the error
+			w.reportStore(err, &w.outage.writes)
+		}
 	}
 	for ctx.Err() == nil {
 		w.wait(ctx, w.claimAll(ctx))

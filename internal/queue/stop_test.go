@@ -50,6 +50,19 @@ func TestStop(t *testing.T) {
 	}
 }
 
+// A runner that is to stop before it has begun reports no error of the store.
+func TestStopAtStart(t *testing.T) {
+	bubble(t, func(q *fixture) {
+		r := q.runner(do)
+		r.SingleProcess = true
+		ctx, cancel := context.WithCancel(q.Context())
+		cancel()
+		if err := r.Run(ctx); err != nil || q.reported != nil {
+			t.Error(err, q.reported)
+		}
+	})
+}
+
 // A handler that heeds no context is not waited for.
 func TestHandlerThatDoesNotEnd(t *testing.T) {
 	bubble(t, func(q *fixture) {
