@@ -117,7 +117,7 @@ func TestSandboxUserAlreadyExists(t *testing.T) {
 	before := c.listed()
 	for name, taken := range map[string]fields{
 		"kennitala":                {"kennitala": "0101-30298"},
-		"kennitala, hyphens aside": {"kennitala": "01-0130298"},
+		"kennitala, not counting hyphens": {"kennitala": "01-0130298"},
 		"phone":                    {"phone": "111"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -91,7 +91,7 @@ func (a *api) startFields(ctx context.Context, body *jsonbody.Object) (in signin
 // readSigner reads who is to sign, and with which method.
 func readSigner(body *jsonbody.Object) (p idp.Person) {
 	p.Method = idp.Method(body.String("signer.signingMethod", jsonbody.Required, jsonbody.OneOf(methodNames...)))
-	p.Kennitala = idp.NormalizeKennitala(body.String("signer.kennitala", jsonbody.Required, jsonbody.Must(validKennitala, "Must be 1 to 10 characters, hyphens aside.")))
+	p.Kennitala = idp.NormalizeKennitala(body.String("signer.kennitala", jsonbody.Required, jsonbody.Must(validKennitala, "Must be 1 to 10 characters, not counting hyphens.")))
 	if p.Method == idp.SIM {
 		p.Phone = body.String("signer.phone", jsonbody.Required, jsonbody.MaxLen(maxPhone))
 	} else { // with the app, the value is ignored (spec 3.2), but not a wrong type (spec 1.1)

@@ -296,8 +296,8 @@ func TestSeedValue(t *testing.T) {
 		{0, "/MDP << >>", pades.Options{Certify: pades.FormFilling}, ""},
 		{0, "/MDP << /P 0 >>", pades.Options{Certify: pades.FormFilling}, "MDP: P must be 0, but the signature would have 2"},
 		{0, "/MDP << /P 2 >>", pades.Options{Certify: pades.FormFilling}, ""},
-		{0, "/MDP << /P 2 >>", pades.Options{Certify: pades.Annotations}, "MDP: P is 2"},
-		{0, "/MDP << /P 2 >>", pades.Options{}, "MDP: P is 2"},
+		{0, "/MDP << /P 2 >>", pades.Options{Certify: pades.Annotations}, "MDP: P must be 2"},
+		{0, "/MDP << /P 2 >>", pades.Options{}, "MDP: P must be 2"},
 		{0, "/TimeStamp << /URL (http://tsa.example) /Ff 1 >>", pades.Options{}, "TimeStamp: "},
 		{0, "/TimeStamp << /URL (http://tsa.example) /Ff 0 >>", pades.Options{}, ""},
 	}

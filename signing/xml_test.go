@@ -96,7 +96,7 @@ func TestXMLThatCannotBeSigned(t *testing.T) {
 		s := newXMLService(t, newPhone(t), signing.Options{})
 		return s.poll(s.mustStart()).Document
 	}()
-	const malformed, forbidden, encoding = "not well-formed", "Another signaturePacking", "in an encoding that is not read"
+	const malformed, forbidden, encoding = "not well-formed", "Another signaturePacking", "encoding of the document is not supported"
 	for name, test := range map[string]struct{ content, why string }{
 		"not XML":              {"This is no XML.", malformed},
 		"one byte":             {"\x00", malformed},

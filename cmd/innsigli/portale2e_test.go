@@ -198,7 +198,7 @@ func (s *story) showsProcess(t *testing.T, made reply, status string, statuses .
 	got := s.get(t, processesPath+"/"+made.ProcessID)
 	created, _ := got["createdAt"].(string)
 	checkInstant(t, "2006-01-02T15:04:05.000Z", created, s.began)
-	want := object{"signingProcessId": made.ProcessID, "status": status, "createdAt": created, "participants": participants}
+	want := object{"signingProcessId": made.ProcessID, "status": status, "createdAt": created, "participants": participants, "warnings": []any{}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the process (-want +got):\n%s", diff)
 	}

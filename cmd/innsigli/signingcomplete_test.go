@@ -143,7 +143,7 @@ func TestSigningComplete(t *testing.T) {
 		t.Errorf("exit status %d, %s", status, said)
 	}
 	id = "7f8a4b1e-26c8-4b0f-9f43-4a2f6f6f0001"
-	if status, said := complete("without.pdf", "--environment", "sandbox", "--config", path("innsigli.toml")); status != failed || !strings.Contains(said, "does not exist, or is not remembered") {
+	if status, said := complete("without.pdf", "--environment", "sandbox", "--config", path("innsigli.toml")); status != failed || !strings.Contains(said, "does not exist, or is no longer stored") {
 		t.Errorf("exit status %d, %s", status, said)
 	}
 

@@ -141,12 +141,16 @@ func (h *house) newPortal(ctx context.Context) (*pagesServer, error) {
 	}
 	key, random := filepath.Join(h.folder, "master.key"), make([]byte, 32)
 	rand.Read(random)
-	if err := os.WriteFile(key, []byte(base64.StdEncoding.EncodeToString(random)), 0o600); err != nil {
+	config := filepath.Join(h.folder, "server.toml") // one person is asked by all starts
+	err = errors.Join(
+		os.WriteFile(key, []byte(base64.StdEncoding.EncodeToString(random)), 0o600),
+		os.WriteFile(config, []byte("[limits]\nperson-pending = 0\nperson-starts = 0\n"), 0o600))
+	if err != nil {
 		return nil, err
 	}
 	p := &pagesServer{server: &server{house: h, address: address}, house: h}
 	p.process = process{program: h.program, arguments: []string{"serve", "--environment", "production", "--insecure-simulated-idp",
-		"--listen", address, "--base-url", "http://" + address, "--store", h.store, "--master-key-file", key,
+		"--listen", address, "--base-url", "http://" + address, "--store", h.store, "--master-key-file", key, "--config", config,
 		"--mail", "dir:" + filepath.Join(h.folder, "mail"), "--log-level", "error"}}
 	if err := p.process.startSilent(); err != nil {
 		return nil, err

@@ -81,7 +81,7 @@ var ruleTests = []ruleTest{
 		i.replace(`startxref\n\d+`, fmt.Sprintf("startxref\n%d", i.number(`startxref\n(\d+)`)+1))
 	}},
 	{pdflint.Startxref, "does not end with", objects, replace(`%%EOF\n$`, "")},
-	{pdflint.Startxref, "no dictionary", objects, swap(`trailer\n<<`, "trailer\n[[")},
+	{pdflint.Startxref, "not a dictionary", objects, swap(`trailer\n<<`, "trailer\n[[")},
 	{pdflint.Startxref, "no cross-reference stream", stream, swap(`endobj\nstartxref`, "endobx\nstartxref")},
 	{pdflint.SectionKind, "is a stream: false", objects, (*increment).moveAfterStream},
 	{pdflint.EntrySize, "entry of object", objects, replace(`n \ntrailer`, "n\ntrailer")},
