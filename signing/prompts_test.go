@@ -2,6 +2,7 @@ package signing_test
 
 import (
 	"errors"
+	"io"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -106,6 +107,12 @@ func TestPromptsThatWereNone(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		s.phone.begin = func() (idp.Event, error) { return nil, io.ErrUnexpectedEOF }
+		for range 2 * promptLimits.Hourly {
+			if _, err := s.start(atB); !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Fatal(err)
+			}
+		}
 		s.phone.begin = func() (idp.Event, error) {
 			return nil, &idp.TooManyRequestsError{RetryAfter: time.Minute, Err: errors.New("429")}
 		}
@@ -121,6 +128,21 @@ func TestPromptsThatWereNone(t *testing.T) {
 		s.mustStart(atB, func(in *signing.Start) { in.Person.Kennitala = "0202302129" })
 		time.Sleep(time.Minute)
 		s.mustStart(atB, another)
+	})
+}
+
+// A start counts if it failed after the conversation with the provider had begun: the person may have been asked.
+func TestPromptsOfFailedStarts(t *testing.T) {
+	limited(t, func(t *testing.T, s service) {
+		s.phone.sign = func(state idp.State) (idp.State, idp.Event, error) { return state, nil, io.ErrUnexpectedEOF }
+		for range promptLimits.Hourly {
+			if _, err := s.start(atB); !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Fatal(err)
+			}
+		}
+		if wait := s.refusedFor(atB); wait != time.Hour {
+			t.Error(wait)
+		}
 	})
 }
 
