@@ -23,6 +23,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -111,15 +112,22 @@ func (l *Limiter) Forget(ctx context.Context, now time.Time, p Prompt) error {
 	})
 }
 
+// mostDeferred is the longest time for which an account is kept from asking a person after a refusal of the provider.
+const mostDeferred = 5 * time.Minute
+
 // Defer forgets a prompt that the identity provider refused because of a limit of its own, and refuses further prompts
-// for the person during the time that the provider asked for, up to an hour.
+// of the account for the person during the time that the provider asked for, up to five minutes. Other accounts may ask
+// the person: the limit may be that of the account's requests, or of the whole deployment.
 func (l *Limiter) Defer(ctx context.Context, now time.Time, p Prompt, wait time.Duration) error {
 	if err := l.Forget(ctx, now, p); err != nil {
 		return err
 	}
 	return l.update(ctx, now, p, func(r *record) error {
-		if until := now.Add(min(wait, window)); until.After(r.NotBefore) {
-			r.NotBefore = until
+		if until := now.Add(min(wait, mostDeferred)); until.After(r.Deferred[p.Account]) {
+			if r.Deferred == nil {
+				r.Deferred = make(map[string]time.Time)
+			}
+			r.Deferred[p.Account] = until
 		}
 		return nil
 	})
@@ -158,9 +166,9 @@ func (l *Limiter) key(person string) []byte {
 
 // record has the prompts for one name of a person.
 type record struct {
-	Version   int       `json:"version"`
-	Prompts   []counted `json:"prompts,omitempty"`
-	NotBefore time.Time `json:"notBefore,omitzero"` // the provider refuses prompts until then
+	Version  int                  `json:"version"`
+	Prompts  []counted            `json:"prompts,omitempty"`
+	Deferred map[string]time.Time `json:"deferred,omitempty"` // until when an account causes no prompts, as the provider asked for
 }
 
 // recordVersion is the version of stored records. A record of another version counts as empty, since it is only an hour
@@ -189,13 +197,14 @@ func (l *Limiter) read(ctx context.Context, key []byte, now time.Time) (r record
 		r = record{}
 	}
 	r.Prompts = slices.DeleteFunc(r.Prompts, func(c counted) bool { return !c.expires().After(now) && !c.Until.After(now) })
+	maps.DeleteFunc(r.Deferred, func(_ string, until time.Time) bool { return !until.After(now) })
 	return r, nil
 }
 
 // write stores a record until the last of it expires.
 func (l *Limiter) write(ctx context.Context, key []byte, r record, now time.Time) error {
 	expires := now
-	for _, at := range append(r.times(), r.NotBefore) {
+	for _, at := range slices.AppendSeq(r.times(), maps.Values(r.Deferred)) {
 		if at.After(expires) {
 			expires = at
 		}
@@ -230,8 +239,8 @@ func (r *record) wait(p Prompt, limits Limits, now time.Time) time.Duration {
 		// The counts only fall from here on, so that a binary search finds the first time.
 		first = later[sort.Search(len(later)-1, func(i int) bool { return !r.exceeds(p, limits, later[i]) })]
 	}
-	if r.NotBefore.After(first) {
-		first = r.NotBefore
+	if until := r.Deferred[p.Account]; until.After(first) {
+		first = until
 	}
 	return first.Sub(now)
 }

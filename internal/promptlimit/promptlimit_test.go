@@ -220,20 +220,24 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// After the provider's own limit no source asks the person before the time that the provider named, up to an hour.
+// After the provider's own limit no source of the account asks the person before the time that the provider named, up to
+// five minutes. Other accounts are not affected.
 func TestDefer(t *testing.T) {
 	p := newPhones(t)
-	for _, test := range []struct{ asked, want time.Duration }{{90 * time.Second, 90 * time.Second}, {20 * time.Hour, window}} {
+	for _, test := range []struct{ asked, want time.Duration }{{90 * time.Second, 90 * time.Second}, {20 * time.Hour, 5 * time.Minute}} {
 		one := p.prompt("a", "")
 		p.count(one)
 		if err := p.Defer(t.Context(), p.now, one, test.asked); err != nil {
 			t.Fatal(err)
 		}
-		if wait := p.count(p.prompt("b", "link")); wait != test.want {
+		if wait := p.count(p.prompt("a", "link")); wait != test.want {
 			t.Errorf("%v, want %v", wait, test.want)
 		}
+		if wait := p.count(p.prompt("b", "")); wait != 0 {
+			t.Errorf("another account waits %v", wait)
+		}
 		p.now = p.now.Add(test.want)
-		if wait := p.count(p.prompt("b", "link")); wait != 0 {
+		if wait := p.count(p.prompt("a", "link")); wait != 0 {
 			t.Errorf("and then %v", wait)
 		}
 	}

@@ -118,7 +118,7 @@ func (p *Page) tryUncount(ctx context.Context, at time.Time, counters []counter)
 }
 
 // tryUncountLogin uncounts a login whose first call of the provider failed, so that no phone has rung. If the provider
-// refused it because of a limit of its own, the person is not asked again before the time that the provider named.
+// refused it because of a limit of its own, no page of the account asks the person again for a while.
 func (p *Page) tryUncountLogin(ctx context.Context, a *attempt, counters []counter, prompt promptlimit.Prompt, failed error) {
 	err := storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
 		if err := p.uncount(ctx, a.Begun, counters...); err != nil {

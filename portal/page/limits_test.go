@@ -213,7 +213,7 @@ func TestLimitOfPhoneNumber(t *testing.T) {
 }
 
 // A limit of the provider's own is no fault. The page says when to try again, and until then the person is asked from no
-// page; nor is the provider asked for an answer before the time that it named.
+// page of the account; nor is the provider asked for an answer before the time that it named.
 func TestLimitsOfProvider(t *testing.T) {
 	t.Parallel()
 	const wait = 90 * time.Second
