@@ -7,7 +7,8 @@
 //   - The API clients of an account may cause n prompts, and a link n/2, so that no link uses up what its account has.
 //   - All links and API clients of an account together may cause n prompts, and all accounts together 3n. Beyond that, a
 //     source may still cause n/4: an attacker does not lock a person out of the links and accounts of others.
-//   - An account never causes more than 3n prompts, however many links it makes.
+//   - An account never causes more than 3n prompts, however many links it makes. Only links of the person's own invitations
+//     may go on, up to 4n, so that the holders of other links do not lock the person out.
 //
 // Fractions are rounded up. Prompts are counted for an hour, except those that the caller forgets, such as one that the
 // person approved. Another limit is on the prompts that the person has not answered yet.
@@ -71,6 +72,7 @@ type Prompt struct {
 	Persons []string  // names of the person: [Kennitala] and [Phone], in this order, in which they are locked; "" is none
 	Account string    // on whose behalf the person is asked
 	Link    string    // the participant whose page causes the prompt; empty: an API client does
+	Invited bool      // the link is of an invitation that names the person
 	Until   time.Time // when the prompt ends without an answer; zero: it does not count as pending
 }
 
@@ -282,8 +284,12 @@ func (n counts) exceed(p Prompt, limit int) bool {
 	if p.Link != "" {
 		most = (limit + 1) / 2
 	}
+	ofAccount := everyone
+	if p.Invited {
+		ofAccount += limit
+	}
 	switch {
-	case n.source >= most, n.account >= everyone:
+	case n.source >= most, n.account >= ofAccount:
 		return true
 	case n.account >= limit, n.total >= everyone:
 		return n.source >= share
