@@ -10,8 +10,8 @@
 //   - An account never causes more than 3n prompts, however many links it makes. Only links of the person's own invitations
 //     may go on, up to 4n, so that the holders of other links do not lock the person out.
 //
-// Fractions are rounded up. Prompts are counted for an hour, except those that the caller forgets, such as one that the
-// person approved. Another limit is on the prompts that the person has not answered yet.
+// Fractions are rounded up. Prompts are counted for an hour, except those that the caller forgets: one that the person
+// approved, or was not asked for after all. Another limit is on the prompts that the person has not answered yet.
 //
 // The counts are records in the store, which all servers of a deployment share. They are written in the caller's
 // transaction. Their keys are keyed hashes, since a plain hash of a kennitala is quickly found by trying all of them.

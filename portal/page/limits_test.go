@@ -109,6 +109,19 @@ func TestLimitsOfOwnLink(t *testing.T) {
 	}
 }
 
+// Logins that the person completed do not count.
+func TestCompletedLoginsDoNotCount(t *testing.T) {
+	t.Parallel()
+	inTime(t, func(t *testing.T, d *fixture) {
+		_ = d.loggedIn(0, anna)
+		page := of(d.invited, 0)
+		for range prompts.Hourly {
+			time.Sleep(2 * time.Minute)
+			d.newBrowser().logIn(page, anna).leadsTo(t, page)
+		}
+	})
+}
+
 // A person with a link who logs in as another does not lock the participant out, unless many phones ring. Redirects to
 // the provider remain possible then, up to a limit of their own.
 func TestLimitsOfParticipants(t *testing.T) {
