@@ -23,6 +23,7 @@ func (sess *session) ask(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("signing: asking the identity provider: %w", err)
 	}
+	sess.begun = true
 	failpoint.Here("signing/begun")
 	return sess.follow(ctx, state, event)
 }

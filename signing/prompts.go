@@ -45,13 +45,17 @@ func (s *Service) settlePrompt(ctx context.Context, r *Request) error {
 	return s.options.Prompts.Answered(ctx, now, p)
 }
 
-// settleFailedStart records what became of the prompt of a start that failed with sess.startError. If the identity provider
-// refused it because of a limit, the person is not asked again before the time that the provider named.
+// settleFailedStart records what became of the prompt of a start that failed with sess.startError. If no conversation with
+// the identity provider has begun, the person was not asked. If the provider refused the start because of a limit, the
+// account does not ask the person again for a while.
 func (sess *session) settleFailedStart(ctx context.Context, r *Request) error {
 	now, p := sess.now(ctx), sess.prompt(r, nil)
 	var limit *idp.TooManyRequestsError
 	if errors.As(sess.startError, &limit) {
 		return sess.options.Prompts.Defer(ctx, now, p, limit.RetryAfter)
+	}
+	if !sess.begun {
+		return sess.options.Prompts.Forget(ctx, now, p)
 	}
 	return sess.options.Prompts.Answered(ctx, now, p)
 }

@@ -2,6 +2,7 @@ package signing_test
 
 import (
 	"errors"
+	"io"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,8 +93,8 @@ func TestPromptsOfPerson(t *testing.T) {
 	})
 }
 
-// A start that did not come to ask the person does not count. If the provider has a limit of its own, it is not called
-// about the person before the time that it named, from whatever account.
+// A start that did not come to ask the person does not count. If the provider has a limit of its own, the account does not
+// ask the person before the time that the provider named. Other accounts may.
 func TestPromptsThatWereNone(t *testing.T) {
 	limited(t, func(t *testing.T, s service) {
 		begin := s.phone.begin
@@ -106,6 +107,12 @@ func TestPromptsThatWereNone(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		s.phone.begin = func() (idp.Event, error) { return nil, io.ErrUnexpectedEOF }
+		for range 2 * promptLimits.Hourly {
+			if _, err := s.start(atB); !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Fatal(err)
+			}
+		}
 		s.phone.begin = func() (idp.Event, error) {
 			return nil, &idp.TooManyRequestsError{RetryAfter: time.Minute, Err: errors.New("429")}
 		}
@@ -114,13 +121,28 @@ func TestPromptsThatWereNone(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.phone.begin = begin
-		another := func(in *signing.Start) { in.Account = "another account" }
-		if got := s.refusedFor(atB, another); got != time.Minute {
+		if got := s.refusedFor(atB); got != time.Minute {
 			t.Error(got)
 		}
+		s.mustStart(atB, func(in *signing.Start) { in.Account = "another account" })
 		s.mustStart(atB, func(in *signing.Start) { in.Person.Kennitala = "0202302129" })
 		time.Sleep(time.Minute)
-		s.mustStart(atB, another)
+		s.mustStart(atB)
+	})
+}
+
+// A start counts if it failed after the conversation with the provider had begun: the person may have been asked.
+func TestPromptsOfFailedStarts(t *testing.T) {
+	limited(t, func(t *testing.T, s service) {
+		s.phone.sign = func(state idp.State) (idp.State, idp.Event, error) { return state, nil, io.ErrUnexpectedEOF }
+		for range promptLimits.Hourly {
+			if _, err := s.start(atB); !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Fatal(err)
+			}
+		}
+		if wait := s.refusedFor(atB); wait != time.Hour {
+			t.Error(wait)
+		}
 	})
 }
 

@@ -29,6 +29,7 @@ type session struct {
 	askedWith  idp.State   // the state that it was called with
 	faulty     bool        // the call failed, or its answer could not be acted on
 	isStart    bool        // the session belongs to the start call
+	begun      bool        // the start has begun a conversation with the provider
 	startError error       // of a start that failed
 	// tookOver: another process had the lease and did not release it
 	tookOver bool

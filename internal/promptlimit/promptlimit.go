@@ -7,10 +7,11 @@
 //   - The API clients of an account may cause n prompts, and a link n/2, so that no link uses up what its account has.
 //   - All links and API clients of an account together may cause n prompts, and all accounts together 3n. Beyond that, a
 //     source may still cause n/4: an attacker does not lock a person out of the links and accounts of others.
-//   - An account never causes more than 3n prompts, however many links it makes.
+//   - An account never causes more than 3n prompts, however many links it makes. Only links of the person's own invitations
+//     may go on, up to 4n, so that the holders of other links do not lock the person out.
 //
-// Fractions are rounded up. Prompts are counted for an hour, except those that the caller forgets, such as one that the
-// person approved. Another limit is on the prompts that the person has not answered yet.
+// Fractions are rounded up. Prompts are counted for an hour, except those that the caller forgets: one that the person
+// approved, or was not asked for after all. Another limit is on the prompts that the person has not answered yet.
 //
 // The counts are records in the store, which all servers of a deployment share. They are written in the caller's
 // transaction. Their keys are keyed hashes, since a plain hash of a kennitala is quickly found by trying all of them.
@@ -23,6 +24,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -70,6 +72,7 @@ type Prompt struct {
 	Persons []string  // names of the person: [Kennitala] and [Phone], in this order, in which they are locked; "" is none
 	Account string    // on whose behalf the person is asked
 	Link    string    // the participant whose page causes the prompt; empty: an API client does
+	Invited bool      // the link is of an invitation that names the person
 	Until   time.Time // when the prompt ends without an answer; zero: it does not count as pending
 }
 
@@ -111,15 +114,22 @@ func (l *Limiter) Forget(ctx context.Context, now time.Time, p Prompt) error {
 	})
 }
 
+// mostDeferred is the longest time for which an account is kept from asking a person after a refusal of the provider.
+const mostDeferred = 5 * time.Minute
+
 // Defer forgets a prompt that the identity provider refused because of a limit of its own, and refuses further prompts
-// for the person during the time that the provider asked for, up to an hour.
+// of the account for the person during the time that the provider asked for, up to five minutes. Other accounts may ask
+// the person: the limit may be that of the account's requests, or of the whole deployment.
 func (l *Limiter) Defer(ctx context.Context, now time.Time, p Prompt, wait time.Duration) error {
 	if err := l.Forget(ctx, now, p); err != nil {
 		return err
 	}
 	return l.update(ctx, now, p, func(r *record) error {
-		if until := now.Add(min(wait, window)); until.After(r.NotBefore) {
-			r.NotBefore = until
+		if until := now.Add(min(wait, mostDeferred)); until.After(r.Deferred[p.Account]) {
+			if r.Deferred == nil {
+				r.Deferred = make(map[string]time.Time)
+			}
+			r.Deferred[p.Account] = until
 		}
 		return nil
 	})
@@ -158,9 +168,9 @@ func (l *Limiter) key(person string) []byte {
 
 // record has the prompts for one name of a person.
 type record struct {
-	Version   int       `json:"version"`
-	Prompts   []counted `json:"prompts,omitempty"`
-	NotBefore time.Time `json:"notBefore,omitzero"` // the provider refuses prompts until then
+	Version  int                  `json:"version"`
+	Prompts  []counted            `json:"prompts,omitempty"`
+	Deferred map[string]time.Time `json:"deferred,omitempty"` // until when an account causes no prompts, as the provider asked for
 }
 
 // recordVersion is the version of stored records. A record of another version counts as empty, since it is only an hour
@@ -189,13 +199,14 @@ func (l *Limiter) read(ctx context.Context, key []byte, now time.Time) (r record
 		r = record{}
 	}
 	r.Prompts = slices.DeleteFunc(r.Prompts, func(c counted) bool { return !c.expires().After(now) && !c.Until.After(now) })
+	maps.DeleteFunc(r.Deferred, func(_ string, until time.Time) bool { return !until.After(now) })
 	return r, nil
 }
 
 // write stores a record until the last of it expires.
 func (l *Limiter) write(ctx context.Context, key []byte, r record, now time.Time) error {
 	expires := now
-	for _, at := range append(r.times(), r.NotBefore) {
+	for _, at := range slices.AppendSeq(r.times(), maps.Values(r.Deferred)) {
 		if at.After(expires) {
 			expires = at
 		}
@@ -230,8 +241,8 @@ func (r *record) wait(p Prompt, limits Limits, now time.Time) time.Duration {
 		// The counts only fall from here on, so that a binary search finds the first time.
 		first = later[sort.Search(len(later)-1, func(i int) bool { return !r.exceeds(p, limits, later[i]) })]
 	}
-	if r.NotBefore.After(first) {
-		first = r.NotBefore
+	if until := r.Deferred[p.Account]; until.After(first) {
+		first = until
 	}
 	return first.Sub(now)
 }
@@ -273,8 +284,12 @@ func (n counts) exceed(p Prompt, limit int) bool {
 	if p.Link != "" {
 		most = (limit + 1) / 2
 	}
+	ofAccount := everyone
+	if p.Invited {
+		ofAccount += limit
+	}
 	switch {
-	case n.source >= most, n.account >= everyone:
+	case n.source >= most, n.account >= ofAccount:
 		return true
 	case n.account >= limit, n.total >= everyone:
 		return n.source >= share

@@ -78,9 +78,14 @@ func (p *phones) count(one Prompt) (wait time.Duration) {
 }
 
 // allowed returns how many prompts of a source are allowed until one is refused, one a second.
-func (p *phones) allowed(account, link string) (n int) {
+func (p *phones) allowed(account, link string, invited bool) (n int) {
 	p.t.Helper()
-	for n < 1000 && p.count(p.prompt(account, link)) == 0 {
+	one := func() Prompt {
+		prompt := p.prompt(account, link)
+		prompt.Invited = invited
+		return prompt
+	}
+	for n < 1000 && p.count(one()) == 0 {
 		n++
 		p.now = p.now.Add(time.Second)
 	}
@@ -106,11 +111,28 @@ func TestShares(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPhones(t)
 			for _, one := range sources {
-				if got := p.allowed(one.account, one.link); got != one.want {
+				if got := p.allowed(one.account, one.link, false); got != one.want {
 					t.Errorf("%s %q: %d prompts, want %d", one.account, one.link, got, one.want)
 				}
 			}
 		})
+	}
+}
+
+// When the links of others have used up all that an account may cause, the person still gets through the own links, up to
+// another limit for all of them.
+func TestInvited(t *testing.T) {
+	p := newPhones(t)
+	for i := range 10 {
+		p.allowed("a", fmt.Sprint(i), false)
+	}
+	if got := p.allowed("a", "another", false); got != 0 {
+		t.Errorf("another link of others: %d", got)
+	}
+	for i, want := range []int{5, 5, 5, 5, 0} {
+		if got := p.allowed("a", fmt.Sprint("own ", i), true); got != want {
+			t.Errorf("own link %d: %d prompts, want %d", i, got, want)
+		}
 	}
 }
 
@@ -119,7 +141,7 @@ func TestShares(t *testing.T) {
 func TestWait(t *testing.T) {
 	p := newPhones(t)
 	began := p.now
-	p.allowed("a", "")
+	p.allowed("a", "", false)
 	wait := p.count(p.prompt("a", ""))
 	if want := began.Add(window).Sub(p.now); wait != want {
 		t.Errorf("%v, want %v", wait, want)
@@ -138,7 +160,7 @@ func TestWait(t *testing.T) {
 		t.Error("it is not possible then")
 	}
 	p.now = p.now.Add(window)
-	if got := p.allowed("a", ""); got != hourly {
+	if got := p.allowed("a", "", false); got != hourly {
 		t.Errorf("an hour later: %d", got)
 	}
 }
@@ -220,20 +242,24 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// After the provider's own limit no source asks the person before the time that the provider named, up to an hour.
+// After the provider's own limit no source of the account asks the person before the time that the provider named, up to
+// five minutes. Other accounts are not affected.
 func TestDefer(t *testing.T) {
 	p := newPhones(t)
-	for _, test := range []struct{ asked, want time.Duration }{{90 * time.Second, 90 * time.Second}, {20 * time.Hour, window}} {
+	for _, test := range []struct{ asked, want time.Duration }{{90 * time.Second, 90 * time.Second}, {20 * time.Hour, 5 * time.Minute}} {
 		one := p.prompt("a", "")
 		p.count(one)
 		if err := p.Defer(t.Context(), p.now, one, test.asked); err != nil {
 			t.Fatal(err)
 		}
-		if wait := p.count(p.prompt("b", "link")); wait != test.want {
+		if wait := p.count(p.prompt("a", "link")); wait != test.want {
 			t.Errorf("%v, want %v", wait, test.want)
 		}
+		if wait := p.count(p.prompt("b", "")); wait != 0 {
+			t.Errorf("another account waits %v", wait)
+		}
 		p.now = p.now.Add(test.want)
-		if wait := p.count(p.prompt("b", "link")); wait != 0 {
+		if wait := p.count(p.prompt("a", "link")); wait != 0 {
 			t.Errorf("and then %v", wait)
 		}
 	}

@@ -53,10 +53,23 @@ func loginCounters(path string, a *attempt) []counter {
 	return []counter{{perParticipantAndPerson, path + " " + subject}, {perParticipant, path}, {perParticipantUnsuccessful, path}}
 }
 
-// loginPrompt returns a login as Config.Prompts counts it. A login in the browser has no person: it makes no phone ring.
+// loginPrompt returns a login at the page of a participant as Config.Prompts counts it.
 func loginPrompt(view *portal.ParticipantView, a *attempt) promptlimit.Prompt {
-	link := pathOf(view)
-	p := promptlimit.Prompt{ID: link + " " + a.Begun.Format(time.RFC3339Nano), Account: view.Account, Link: link}
+	p := begunPrompt(pathOf(view), a)
+	p.Account = view.Account
+	switch one := &view.Participant; a.Method {
+	case App:
+		p.Invited = samePerson(one.Kennitala, a.Hint)
+	case SIM:
+		p.Invited = promptlimit.Phone(one.Phone) == promptlimit.Phone(a.Hint)
+	}
+	return p
+}
+
+// begunPrompt returns the prompt of a login at the page with a path, with what Config.Prompts needs to find it again. A
+// login in the browser has no person: it makes no phone ring.
+func begunPrompt(path string, a *attempt) promptlimit.Prompt {
+	p := promptlimit.Prompt{ID: path + " " + a.Begun.Format(time.RFC3339Nano), Link: path}
 	switch a.Method {
 	case App:
 		p.Persons = []string{promptlimit.Kennitala(a.Hint)}
@@ -118,7 +131,7 @@ func (p *Page) tryUncount(ctx context.Context, at time.Time, counters []counter)
 }
 
 // tryUncountLogin uncounts a login whose first call of the provider failed, so that no phone has rung. If the provider
-// refused it because of a limit of its own, the person is not asked again before the time that the provider named.
+// refused it because of a limit of its own, no page of the account asks the person again for a while.
 func (p *Page) tryUncountLogin(ctx context.Context, a *attempt, counters []counter, prompt promptlimit.Prompt, failed error) {
 	err := storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
 		if err := p.uncount(ctx, a.Begun, counters...); err != nil {

@@ -83,6 +83,45 @@ func TestLimitsOfLinks(t *testing.T) {
 	})
 }
 
+// Whoever has many links of an account does not lock a person out of the link of the person's own invitation, however the
+// person logs in.
+func TestLimitsOfOwnLink(t *testing.T) {
+	t.Parallel()
+	for name, form := range map[string][]string{
+		"kennitala": {"way", "app", "kennitala", "010130-2989"},
+		"phone":     {"way", "sim", "phone", "555 0101"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inTime(t, func(t *testing.T, d *fixture) {
+				own := d.link(0)
+				for rings := 0; rings < 3*prompts.Hourly; {
+					d.invited = d.invite()
+					for d.beginAnew(d.link(1), form...).status == http.StatusSeeOther {
+						if rings++; rings%perParticipantAndPerson.max == 0 {
+							time.Sleep(time.Minute)
+						}
+					}
+				}
+				d.beginAnew(d.link(1), form...).says(t, http.StatusTooManyRequests, "problem.often.title")
+				d.beginAnew(own, form...).leadsTo(t, loginPath)
+			})
+		})
+	}
+}
+
+// Logins that the person completed do not count.
+func TestCompletedLoginsDoNotCount(t *testing.T) {
+	t.Parallel()
+	inTime(t, func(t *testing.T, d *fixture) {
+		_ = d.loggedIn(0, anna)
+		page := of(d.invited, 0)
+		for range prompts.Hourly {
+			time.Sleep(2 * time.Minute)
+			d.newBrowser().logIn(page, anna).leadsTo(t, page)
+		}
+	})
+}
+
 // A person with a link who logs in as another does not lock the participant out, unless many phones ring. Redirects to
 // the provider remain possible then, up to a limit of their own.
 func TestLimitsOfParticipants(t *testing.T) {
@@ -213,7 +252,7 @@ func TestLimitOfPhoneNumber(t *testing.T) {
 }
 
 // A limit of the provider's own is no fault. The page says when to try again, and until then the person is asked from no
-// page; nor is the provider asked for an answer before the time that it named.
+// page of the account; nor is the provider asked for an answer before the time that it named.
 func TestLimitsOfProvider(t *testing.T) {
 	t.Parallel()
 	const wait = 90 * time.Second

@@ -292,6 +292,9 @@ func (p *Page) createPersonSession(r *http.Request, v session, key []byte) (path
 		if err := p.uncount(ctx, login.Attempt.Begun, counter{perParticipantUnsuccessful, path}); err != nil {
 			return err
 		}
+		if err := p.config.Prompts.Forget(ctx, now, begunPrompt(path, login.Attempt)); err != nil {
+			return err
+		}
 		if err := p.saveSession(ctx, v); err != nil {
 			return err
 		}

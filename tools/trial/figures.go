@@ -41,6 +41,13 @@ func (f *figures) fault(format string, args ...any) {
 	f.faults = append(f.faults, fmt.Sprintf(format, args...))
 }
 
+// losses returns how many requests are lost.
+func (f *figures) losses() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.lost
+}
+
 // found returns how many faults and losses there are.
 func (f *figures) found() int {
 	f.mu.Lock()

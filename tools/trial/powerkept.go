@@ -21,7 +21,8 @@ import (
 type kept struct {
 	mu        sync.Mutex
 	processes []*keptProcess
-	checked   int // documents
+	checked   int  // documents
+	missing   bool // something of them is not there
 }
 
 // keptProcess is a process with the signatures in it that are acknowledged.
@@ -50,6 +51,12 @@ func (k *kept) signed() (n int) {
 		n += p.signatures
 	}
 	return n
+}
+
+func (k *kept) isMissing() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.missing
 }
 
 // any returns a process that the client has acknowledged, nil if there is none. Those of others may be signed meanwhile.
@@ -135,22 +142,22 @@ func (k *maker) check(ctx context.Context, p *keptProcess) {
 	k.machine.kept.checked++
 	k.machine.kept.mu.Unlock()
 	if status := k.insistOn(ctx, http.MethodGet, "/api/v1/portal/signing-processes/"+p.id, nil, nil); status != http.StatusOK {
-		k.fault(ctx, "the process %s: %d", p.id, status)
+		k.missing(ctx, "the process %s: %d", p.id, status)
 	}
 	var document struct{ ContentBase64 []byte }
 	if status := k.insistOn(ctx, http.MethodGet, "/api/v1/portal/signing-processes/"+p.id+"/document", nil, &document); status != http.StatusOK {
-		k.fault(ctx, "the document of %s: %d", p.id, status)
+		k.missing(ctx, "the document of %s: %d", p.id, status)
 		return
 	}
 	b := document.ContentBase64
 	report, err := pades.Verify(ctx, pades.Document{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}, ades.VerifyOptions{Roots: k.machine.signers[0].roots})
 	switch {
 	case err != nil:
-		k.fault(ctx, "the document of %s cannot be read: %v", p.id, err)
+		k.missing(ctx, "the document of %s cannot be read: %v", p.id, err)
 	case !bytes.HasPrefix(b, p.original):
-		k.fault(ctx, "the document of %s is another one", p.id)
+		k.missing(ctx, "the document of %s is another one", p.id)
 	case len(report.Signatures) < signatures || len(report.Signatures) > 0 && !report.Passed():
-		k.fault(ctx, "the document of %s has %d signatures, of which at least %d were acknowledged: %+v", p.id, len(report.Signatures), signatures, report.Signatures)
+		k.missing(ctx, "the document of %s has %d signatures, of which at least %d were acknowledged: %+v", p.id, len(report.Signatures), signatures, report.Signatures)
 	}
 }
 
@@ -166,6 +173,17 @@ func (k *maker) fault(ctx context.Context, format string, args ...any) {
 	if ctx.Err() == nil {
 		k.machine.count.fault(format, args...)
 	}
+}
+
+// missing notes that something is not there that a server had acknowledged, unless the trial has ended.
+func (k *maker) missing(ctx context.Context, format string, args ...any) {
+	if ctx.Err() != nil {
+		return
+	}
+	k.machine.kept.mu.Lock()
+	k.machine.kept.missing = true
+	k.machine.kept.mu.Unlock()
+	k.fault(ctx, format, args...)
 }
 
 // insistOn repeats a call until there is an answer of a server that has power. It returns the status, 0 if the context has
