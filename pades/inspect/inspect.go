@@ -108,6 +108,7 @@ func inspectFile(file *pdf.File, rebuilt bool) ([]Warning, error) {
 	}
 	w := &walk{file: file, rebuilt: rebuilt, seen: map[visit]reasons{}}
 	w.layers = w.readLayers(catalog)
+	w.readPages()
 	err = file.EachPage(func(page *pdf.Page, err error) error {
 		w.page++
 		if err != nil {
