@@ -2,6 +2,7 @@ package inspect_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -278,9 +279,42 @@ func TestBounds(t *testing.T) {
 func TestReaderError(t *testing.T) {
 	file := pdftest.Build(pdftest.Options{})
 	broken := errors.New("disk")
-	if _, err := inspect.PDF(brokenReader{broken}, int64(len(file))); !errors.Is(err, broken) {
+	if _, err := inspect.PDF(t.Context(), brokenReader{broken}, int64(len(file))); !errors.Is(err, broken) {
 		t.Errorf("got %v, want %v", err, broken)
 	}
+}
+
+// TestCancelled checks that a caller who goes away gets the error of the context, at whatever read that is.
+func TestCancelled(t *testing.T) {
+	file := pdftest.Build(pdftest.Options{Kind: pdftest.Stream, Page: "/Annots [100 0 R]", Objects: []string{"<< /Subtype /Link /Rect [1 1 9 9] /A " + script + " >>"}})
+	for n := 1; ; n++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		r := &cancellingReader{Reader: bytes.NewReader(file), left: n, cancel: cancel}
+		_, err := inspect.PDF(ctx, r, int64(len(file)))
+		if cancel(); r.left > 0 { // the document has fewer reads
+			if testenv.NoError(t, err); n < 5 {
+				t.Errorf("%d reads", n-1)
+			}
+			return
+		}
+		if !errors.Is(err, context.Canceled) || r.left < 0 {
+			t.Errorf("cancelled at read %d: got %v after %d more", n, err, -r.left)
+		}
+	}
+}
+
+// cancellingReader cancels at its last read.
+type cancellingReader struct {
+	*bytes.Reader
+	left   int
+	cancel context.CancelFunc
+}
+
+func (r *cancellingReader) ReadAt(p []byte, offset int64) (int, error) {
+	if r.left--; r.left == 0 {
+		r.cancel()
+	}
+	return r.Reader.ReadAt(p, offset)
 }
 
 type brokenReader struct{ err error }
@@ -328,7 +362,7 @@ func FuzzPDF(f *testing.F) {
 
 func warningsOf(t *testing.T, file []byte) []inspect.Warning {
 	t.Helper()
-	got, err := inspect.PDF(bytes.NewReader(file), int64(len(file)))
+	got, err := inspect.PDF(t.Context(), bytes.NewReader(file), int64(len(file)))
 	testenv.NoError(t, err)
 	return got
 }

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"math/bits"
@@ -99,6 +100,7 @@ const (
 // what is in and beneath each object, and reports that again for the next page without visiting it again. In a circle
 // of objects, a page that enters it elsewhere may lack what an earlier page reports.
 type walk struct {
+	ctx     context.Context
 	file    *pdf.File
 	rebuilt bool
 	layers  *layers
@@ -108,7 +110,7 @@ type walk struct {
 	places  map[place]pdf.Ref
 	queue   []visit // objects of the catalog that wait: lists such as that of bookmarks are too long to be nested
 	objects int
-	err     error // of the reader, or pdf.ErrMisplaced
+	err     error // of ctx or the reader, or pdf.ErrMisplaced
 }
 
 // A visit is an object and how the walk came to it.
@@ -167,9 +169,9 @@ func (w *walk) visitPage(page *pdf.Page) error {
 	if !w.isAnnotation(own) {
 		delete(own, "Parent")
 	}
-	w.dict(own, context{object: page.Ref, auto: true})
-	w.value(page.Dict["Annots"], context{object: page.Ref})
-	w.value(page.Resources, context{object: page.Ref})
+	w.dict(own, position{object: page.Ref, auto: true})
+	w.value(page.Dict["Annots"], position{object: page.Ref})
+	w.value(page.Resources, position{object: page.Ref})
 	return w.err
 }
 
@@ -190,7 +192,7 @@ func (w *walk) visitCatalog(catalog pdf.Dict) error {
 	for _, key := range []pdf.Name{"Pages", "OCProperties"} {
 		delete(rest, key)
 	}
-	w.dict(rest, context{object: root})
+	w.dict(rest, position{object: root})
 	for len(w.queue) > 0 && w.err == nil {
 		next := w.queue[len(w.queue)-1]
 		w.queue = w.queue[:len(w.queue)-1]
@@ -215,8 +217,8 @@ func printsOtherArea(file *pdf.File, catalog pdf.Dict) bool {
 	return box("ViewArea") != box("PrintArea") || box("ViewClip") != box("PrintClip")
 }
 
-// A context says how the walk came to a value.
-type context struct {
+// A position says how the walk came to a value.
+type position struct {
 	object pdf.Ref // that has the value
 	auto   bool    // the document follows actions here by itself
 	parent bool    // the value is that of the key Parent
@@ -239,7 +241,7 @@ func (w *walk) readable(err error, object pdf.Ref) bool {
 }
 
 // value visits a value and what is beneath it.
-func (w *walk) value(o pdf.Object, c context) reasons {
+func (w *walk) value(o pdf.Object, c position) reasons {
 	if w.err != nil {
 		return 0
 	}
@@ -267,7 +269,7 @@ func (w *walk) value(o pdf.Object, c context) reasons {
 }
 
 // reference visits an object, unless it is a page or was visited before.
-func (w *walk) reference(ref pdf.Ref, c context) reasons {
+func (w *walk) reference(ref pdf.Ref, c position) reasons {
 	if w.pages[ref] { // such as the target of a link
 		return 0
 	}
@@ -281,6 +283,9 @@ func (w *walk) reference(ref pdf.Ref, c context) reasons {
 			return all
 		}
 		return all | w.again(ref, beneath)
+	}
+	if w.err = w.ctx.Err(); w.err != nil { // the objects may be in memory
+		return 0
 	}
 	if w.objects++; w.objects > maxObjects {
 		return all | w.found(0, pdf.Ref{}, tooLarge)
@@ -302,7 +307,7 @@ func (w *walk) object(key visit, depth int) reasons {
 	if dict, ok := o.(pdf.Dict); ok {
 		o = w.unvisited(dict, key)
 	}
-	all := w.value(o, context{object: key.Ref, auto: key.auto, depth: depth})
+	all := w.value(o, position{object: key.Ref, auto: key.auto, depth: depth})
 	w.seen[key] = all
 	return all
 }
@@ -328,7 +333,7 @@ var ignored = map[pdf.Name]bool{
 	"B": true, "Dest": true, "Dests": true, "Threads": true, "Metadata": true, "PieceInfo": true,
 }
 
-func (w *walk) dict(d pdf.Dict, c context) reasons {
+func (w *walk) dict(d pdf.Dict, c position) reasons {
 	var all reasons
 	isMembership := w.name(d["Type"]) == "OCMD"
 	if isMembership {
@@ -357,7 +362,7 @@ func (w *walk) dict(d pdf.Dict, c context) reasons {
 }
 
 // stream visits the dictionary of a stream. An embedded file has no F: its file specification has one.
-func (w *walk) stream(s *pdf.Stream, c context) reasons {
+func (w *walk) stream(s *pdf.Stream, c position) reasons {
 	all := w.dict(s.Dict, c)
 	if s.Dict["F"] != nil {
 		all |= w.found(w.page, c.object, externalStream)
@@ -375,7 +380,7 @@ var actions = map[pdf.Name]reason{
 }
 
 // action reports an action. A dictionary counts as one because of its S, wherever it is.
-func (w *walk) action(d pdf.Dict, c context) reasons {
+func (w *walk) action(d pdf.Dict, c position) reasons {
 	kind := w.name(d["S"])
 	switch r, ok := actions[kind]; {
 	case ok:
@@ -389,7 +394,7 @@ func (w *walk) action(d pdf.Dict, c context) reasons {
 }
 
 // drawn reports an XObject that shows or prints something else than its content.
-func (w *walk) drawn(d pdf.Dict, c context) reasons {
+func (w *walk) drawn(d pdf.Dict, c position) reasons {
 	kind := w.name(d["Subtype"])
 	if kind != "Form" && kind != "Image" && kind != "PS" {
 		return 0
