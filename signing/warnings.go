@@ -25,7 +25,7 @@ func (s *Service) inspect(ctx context.Context, account string, blob storage.Blob
 		return nil, fmt.Errorf("signing: inspecting the document: %w", err)
 	}
 	defer done()
-	warnings, err := inspect.PDF(blob, blob.Size())
+	warnings, err := inspect.PDF(ctx, blob, blob.Size())
 	if err != nil {
 		return nil, fmt.Errorf("signing: inspecting the document: %w", err)
 	}

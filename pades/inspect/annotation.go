@@ -18,7 +18,7 @@ func (w *walk) isAnnotation(d pdf.Dict) bool { return d["Rect"] != nil && d["Sub
 
 // annotation reports an annotation that prints otherwise than it shows. Links and pop-up windows have nothing to print,
 // and an annotation without content shows nothing either.
-func (w *walk) annotation(d pdf.Dict, c context) reasons {
+func (w *walk) annotation(d pdf.Dict, c position) reasons {
 	if !w.isAnnotation(d) {
 		return 0
 	}
@@ -54,14 +54,14 @@ func (w *walk) annotation(d pdf.Dict, c context) reasons {
 	return all
 }
 
-func (w *walk) hasArea(d pdf.Dict, c context) bool {
+func (w *walk) hasArea(d pdf.Dict, c position) bool {
 	r, err := w.file.Rect(d["Rect"])
 	return w.readable(err, c.object) && r.URX > r.LLX && r.URY > r.LLY
 }
 
 // paints reports whether an annotation has something to show. Without an appearance, viewers draw one for all kinds but
 // form fields.
-func (w *walk) paints(kind pdf.Name, d, appearances pdf.Dict, c context) bool {
+func (w *walk) paints(kind pdf.Name, d, appearances pdf.Dict, c position) bool {
 	if appearances["N"] == nil {
 		return kind != "Widget"
 	}

@@ -32,7 +32,7 @@ func TestCorpus(t *testing.T) {
 		content, err := os.ReadFile(f.Path)
 		testenv.NoError(t, err)
 		began := time.Now()
-		warnings, err := inspect.PDF(bytes.NewReader(content), int64(len(content)))
+		warnings, err := inspect.PDF(t.Context(), bytes.NewReader(content), int64(len(content)))
 		if err != nil {
 			t.Errorf("%s: %v", f.Name, err)
 		}

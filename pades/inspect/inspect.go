@@ -3,7 +3,7 @@
 // they show, and content that is in other files. What is signed is the file; these are the reasons why what a
 // signer sees may not be what another reader of the same file sees.
 //
-//	warnings, err := inspect.PDF(file, size)
+//	warnings, err := inspect.PDF(ctx, file, size)
 //	for _, w := range warnings {
 //		fmt.Println(w.Code, w.Page, w.Detail)
 //	}
@@ -19,6 +19,7 @@ package inspect
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -71,26 +72,46 @@ type Warning struct {
 const maxWarnings = 100
 
 // PDF returns the warnings about the PDF that r holds in its first size bytes, ordered by page and code. A document
-// without them has none. A file that cannot be read at all is [NotFullyInspected]; an error is one of r.
-func PDF(r io.ReaderAt, size int64) ([]Warning, error) {
-	file, err := pdf.Open(r, size)
-	var list []Warning
-	if err == nil {
-		list, err = inspectFile(file, false)
-	}
-	// Viewers search a file for its objects when the cross-reference is wrong.
-	if errors.Is(err, pdf.ErrDamaged) || errors.Is(err, pdf.ErrNoPages) {
-		if file, err = pdf.RebuildForReading(r, size); err == nil {
-			list, err = inspectFile(file, true)
-		}
-	}
+// without them has none. A file that cannot be read at all is [NotFullyInspected]; an error is one of ctx or of r.
+func PDF(ctx context.Context, r io.ReaderAt, size int64) ([]Warning, error) {
+	list, err := inspectReader(ctx, contextReader{ctx, r}, size)
 	switch {
+	case ctx.Err() != nil: // what is beneath may have reported it as damage
+		return nil, fmt.Errorf("inspect: %w", ctx.Err())
 	case err == nil:
 		return list, nil
 	case isUnreadable(err):
 		return append(list, Warning{NotFullyInspected, "The document cannot be read.", 0}), nil
 	}
 	return nil, fmt.Errorf("inspect: %w", err)
+}
+
+// inspectReader inspects a file, if need be without its cross-reference: viewers search a file for its objects when that
+// is wrong.
+func inspectReader(ctx context.Context, r io.ReaderAt, size int64) (list []Warning, err error) {
+	file, err := pdf.Open(r, size)
+	if err == nil {
+		list, err = inspectFile(ctx, file, false)
+	}
+	if errors.Is(err, pdf.ErrDamaged) || errors.Is(err, pdf.ErrNoPages) {
+		if file, err = pdf.RebuildForReading(r, size); err == nil {
+			list, err = inspectFile(ctx, file, true)
+		}
+	}
+	return list, err
+}
+
+// contextReader reads until its context is done.
+type contextReader struct {
+	ctx context.Context
+	r   io.ReaderAt
+}
+
+func (r contextReader) ReadAt(p []byte, offset int64) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.ReadAt(p, offset)
 }
 
 // isUnreadable reports whether an error comes from the content of the file and not from its reader.
@@ -101,13 +122,14 @@ func isUnreadable(err error) bool {
 
 // inspectFile inspects an open file. Unless the file was rebuilt, it returns pdf.ErrMisplaced for an object that is not
 // where the cross-reference says.
-func inspectFile(file *pdf.File, rebuilt bool) ([]Warning, error) {
+func inspectFile(ctx context.Context, file *pdf.File, rebuilt bool) ([]Warning, error) {
 	_, catalog, err := file.Catalog()
 	if err != nil {
 		return nil, err
 	}
-	w := &walk{file: file, rebuilt: rebuilt, seen: map[visit]reasons{}}
+	w := &walk{ctx: ctx, file: file, rebuilt: rebuilt, seen: map[visit]reasons{}}
 	w.layers = w.readLayers(catalog)
+	w.readPages()
 	err = file.EachPage(func(page *pdf.Page, err error) error {
 		w.page++
 		if err != nil {

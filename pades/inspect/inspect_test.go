@@ -2,6 +2,7 @@ package inspect_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -105,7 +106,30 @@ var hostile = map[string]struct {
 	"an image for the printer":            {xobject("/Subtype /Form /BBox [0 0 9 9] /OPI << /2.0 << /F (a.tif) >> >>"), inspect.ExternalReference, 1},
 	"another file at opening":             {pdftest.Options{Catalog: "/OpenAction << /S /GoToR /F (a.pdf) /D [0 /Fit] >>"}, inspect.ExternalReference, 0},
 	"a web page when the page is reached": {pdftest.Options{Page: "/AA << /O << /S /URI /URI (https://example.com) >> >>"}, inspect.ExternalReference, 1},
-	"an object that cannot be read":       {pdftest.Options{Page: "/Annots [100 0 R]", Objects: []string{"<< /Type /Annot /Rect [ >>"}}, inspect.NotFullyInspected, 1},
+	"a script that claims to be a page":   {pdftest.Options{Catalog: "/OpenAction 100 0 R", Objects: []string{"<< /Type /Page /S /JavaScript /JS (a) >>"}}, inspect.JavaScript, 0},
+	"an annotation that claims to be one": {pdftest.Options{Page: "/Annots [100 0 R]", Objects: []string{"<< /Type /Page /Subtype /Link /Rect [1 1 9 9] /A " + script + " >>"}}, inspect.JavaScript, 1},
+	"a script that claims to be layers":   {annotation("/Subtype /Link /A << /Type /OCMD /S /JavaScript /JS (a) >>"), inspect.JavaScript, 1},
+	"an action beneath layers":            {annotation("/Subtype /Link /A << /Type /OCMD /S /GoTo /D [10 0 R /Fit] /Next " + script + " >>"), inspect.JavaScript, 1},
+	"a script in the list of layers": {pdftest.Options{
+		Catalog: "/OCProperties << /OCGs [100 0 R] /D << >> >> /OpenAction 100 0 R",
+		Objects: []string{"<< /S /JavaScript /JS (a) >>"},
+	}, inspect.JavaScript, 0},
+	"a script beneath a layer of a page": {layer("/A "+script, ""), inspect.JavaScript, 1},
+	"a script of a field that only its widget names": {pdftest.Options{
+		Page:    "/Annots [100 0 R]",
+		Objects: []string{"<< /Subtype /Widget /Rect [0 0 0 0] /Parent 101 0 R >>", "<< /T (a) /Parent 102 0 R /Kids [100 0 R] >>", "<< /FT /Tx /T (b) /Kids [101 0 R] /AA << /F " + script + " >> >>"},
+	}, inspect.JavaScript, 1},
+	"a script of a field that its widget and the form name": {pdftest.Options{
+		Catalog: "/AcroForm << /Fields [101 0 R] >>",
+		Page:    "/Annots [100 0 R]",
+		Objects: []string{"<< /Subtype /Widget /Rect [0 0 0 0] /Parent 101 0 R >>", "<< /FT /Tx /T (a) /Kids [100 0 R] /AA << /F " + script + " >> >>"},
+	}, inspect.JavaScript, 1},
+	"a script of a field without a widget, beneath one with a widget": {pdftest.Options{
+		Catalog: "/AcroForm << /Fields [101 0 R] >>",
+		Page:    "/Annots [100 0 R]",
+		Objects: []string{"<< /Subtype /Widget /Rect [0 0 0 0] /Parent 101 0 R >>", "<< /T (a) /Kids [100 0 R 102 0 R] >>", "<< /FT /Tx /T (b) /Parent 101 0 R /AA << /F " + script + " >> >>"},
+	}, inspect.JavaScript, 0},
+	"an object that cannot be read": {pdftest.Options{Page: "/Annots [100 0 R]", Objects: []string{"<< /Type /Annot /Rect [ >>"}}, inspect.NotFullyInspected, 1},
 }
 
 // TestHostile checks that each kind is reported with its page, once, whatever the cross-reference.
@@ -138,9 +162,14 @@ func TestOrdinary(t *testing.T) {
 		"a signature without a place": annotation("/Subtype /Widget /Rect [0 0 0 0] /AP << /N 101 0 R >>"),
 		"a layer":                     layer("/Usage << /Print << /PrintState /ON >> /View << /ViewState /ON >> >>", "/ON [100 0 R]"),
 		"a hidden layer without use":  {Catalog: "/OCProperties << /OCGs [100 0 R] /D << /OFF [100 0 R] >> >>", Objects: []string{"<< /Type /OCG /Name (L) >>"}},
-		"a circle":                    {Page: "/Resources 100 0 R", Objects: []string{"<< /XObject << /X 101 0 R >> >>", stream("/Subtype /Form /Resources 100 0 R", "")}},
-		"a missing object":            {Page: "/Annots [500 0 R]"},
-		"a long list of bookmarks":    {Catalog: "/Outlines << /First 100 0 R >>", Objects: list(2000)},
+		"layers of which one is shown": {
+			Catalog: "/OCProperties << /OCGs [100 0 R 101 0 R] /D << /OFF [101 0 R] >> >>",
+			Page:    "/Resources << /Properties << /L << /Type /OCMD /OCGs [100 0 R 101 0 R] >> >> >>",
+			Objects: []string{"<< /Type /OCG /Name (L) >>", "<< /Type /OCG /Name (M) >>"},
+		},
+		"a circle":                 {Page: "/Resources 100 0 R", Objects: []string{"<< /XObject << /X 101 0 R >> >>", stream("/Subtype /Form /Resources 100 0 R", "")}},
+		"a missing object":         {Page: "/Annots [500 0 R]"},
+		"a long list of bookmarks": {Catalog: "/Outlines << /First 100 0 R >>", Objects: list(2000)},
 	} {
 		if got := warningsOf(t, pdftest.Build(o)); len(got) > 0 {
 			t.Errorf("%s: got %+v", name, got)
@@ -158,6 +187,42 @@ func TestSharedObject(t *testing.T) {
 	}
 	if diff := cmp.Diff([]int{1, 2, 3}, pages); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestOtherPages checks that a page reports neither the pages that it links to, nor the widgets of its fields on other
+// pages.
+func TestOtherPages(t *testing.T) {
+	built := string(pdftest.Build(pdftest.Options{Page: "/Annots [100 0 R]", Objects: []string{
+		"<< /Subtype /Widget /Rect [0 0 0 0] /Parent 102 0 R /A << /S /GoTo /D [103 0 R /Fit] >> >>",
+		"<< /Subtype /Widget /Rect [0 0 0 0] /Parent 102 0 R /AA << /Fo " + script + " >> >>",
+		"<< /FT /Btn /T (a) /Kids [100 0 R 101 0 R] >>",
+		"<< /Type /Page /Parent 2 0 R /Annots [101 0 R] >>",
+	}}))
+	built = strings.Replace(built, "/Kids [10 0 R ]", "/Kids [10 0 R 103 0 R]", 1)
+	if got := warningsOf(t, []byte(built)); len(got) != 1 || got[0].Code != inspect.JavaScript || got[0].Page != 2 {
+		t.Errorf("got %+v, want JavaScript on page 2", got)
+	}
+}
+
+// TestPagesWithOtherRoles checks that a page is inspected as the annotation or action that it is too.
+func TestPagesWithOtherRoles(t *testing.T) {
+	for name, test := range map[string]struct {
+		options pdftest.Options
+		code    inspect.Code
+	}{
+		"a widget": {pdftest.Options{Page: "/Annots [100 0 R]", Objects: []string{
+			"<< /Subtype /Widget /Rect [0 0 0 0] /Parent 101 0 R >>", "<< /FT /Tx /T (a) /Kids [100 0 R] /AA << /F " + script + " >> >>",
+		}}, inspect.JavaScript},
+		"an action at opening": {pdftest.Options{Catalog: "/OpenAction 100 0 R", Objects: []string{
+			"<< /Parent 2 0 R /S /GoToR /F (a.pdf) /D [0 /Fit] >>",
+		}}, inspect.ExternalReference},
+	} {
+		built := strings.Replace(string(pdftest.Build(test.options)), "/Kids [10 0 R ]", "/Kids [10 0 R 100 0 R]", 1)
+		built = strings.Replace(built, "/Count 1", "/Count 2", 1)
+		if got := warningsOf(t, []byte(built)); !slices.Contains(codes(got), test.code) {
+			t.Errorf("%s: got %+v, want %s", name, got, test.code)
+		}
 	}
 }
 
@@ -214,9 +279,42 @@ func TestBounds(t *testing.T) {
 func TestReaderError(t *testing.T) {
 	file := pdftest.Build(pdftest.Options{})
 	broken := errors.New("disk")
-	if _, err := inspect.PDF(brokenReader{broken}, int64(len(file))); !errors.Is(err, broken) {
+	if _, err := inspect.PDF(t.Context(), brokenReader{broken}, int64(len(file))); !errors.Is(err, broken) {
 		t.Errorf("got %v, want %v", err, broken)
 	}
+}
+
+// TestCancelled checks that a caller who goes away gets the error of the context, at whatever read that is.
+func TestCancelled(t *testing.T) {
+	file := pdftest.Build(pdftest.Options{Kind: pdftest.Stream, Page: "/Annots [100 0 R]", Objects: []string{"<< /Subtype /Link /Rect [1 1 9 9] /A " + script + " >>"}})
+	for n := 1; ; n++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		r := &cancellingReader{Reader: bytes.NewReader(file), left: n, cancel: cancel}
+		_, err := inspect.PDF(ctx, r, int64(len(file)))
+		if cancel(); r.left > 0 { // the document has fewer reads
+			if testenv.NoError(t, err); n < 5 {
+				t.Errorf("%d reads", n-1)
+			}
+			return
+		}
+		if !errors.Is(err, context.Canceled) || r.left < 0 {
+			t.Errorf("cancelled at read %d: got %v after %d more", n, err, -r.left)
+		}
+	}
+}
+
+// cancellingReader cancels at its last read.
+type cancellingReader struct {
+	*bytes.Reader
+	left   int
+	cancel context.CancelFunc
+}
+
+func (r *cancellingReader) ReadAt(p []byte, offset int64) (int, error) {
+	if r.left--; r.left == 0 {
+		r.cancel()
+	}
+	return r.Reader.ReadAt(p, offset)
 }
 
 type brokenReader struct{ err error }
@@ -264,7 +362,7 @@ func FuzzPDF(f *testing.F) {
 
 func warningsOf(t *testing.T, file []byte) []inspect.Warning {
 	t.Helper()
-	got, err := inspect.PDF(bytes.NewReader(file), int64(len(file)))
+	got, err := inspect.PDF(t.Context(), bytes.NewReader(file), int64(len(file)))
 	testenv.NoError(t, err)
 	return got
 }

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"math/bits"
@@ -99,21 +100,24 @@ const (
 // what is in and beneath each object, and reports that again for the next page without visiting it again. In a circle
 // of objects, a page that enters it elsewhere may lack what an earlier page reports.
 type walk struct {
+	ctx     context.Context
 	file    *pdf.File
 	rebuilt bool
 	layers  *layers
-	page    int // that is visited; 0: the catalog
+	pages   map[pdf.Ref]bool // of the page tree
+	page    int              // that is visited; 0: the catalog
 	seen    map[visit]reasons
 	places  map[place]pdf.Ref
 	queue   []visit // objects of the catalog that wait: lists such as that of bookmarks are too long to be nested
 	objects int
-	err     error // of the reader, or pdf.ErrMisplaced
+	err     error // of ctx or the reader, or pdf.ErrMisplaced
 }
 
-// A visit is an object, and whether the document comes to it by itself, without a click.
+// A visit is an object and how the walk came to it.
 type visit struct {
 	pdf.Ref
-	auto bool
+	auto   bool // the document comes to it by itself, without a click
+	parent bool // it is the Parent of another object, such as the field of a widget; its Kids are not visited
 }
 
 // A place is a reason on a page.
@@ -142,10 +146,32 @@ func (w *walk) again(object pdf.Ref, all reasons) reasons {
 	return all
 }
 
-// visitPage visits what a page shows.
+// readPages reads which objects are pages. What the page tree has beyond a bound counts as an object like others.
+func (w *walk) readPages() {
+	w.pages = map[pdf.Ref]bool{}
+	w.file.EachPage(func(page *pdf.Page, err error) error { // visiting the pages returns the same error
+		if err == nil {
+			w.pages[page.Ref] = true
+		}
+		if len(w.pages) == maxObjects {
+			return pdf.ErrLimit
+		}
+		return nil
+	})
+}
+
+// visitPage visits what a page shows. The document comes by itself to actions of the page, but not to those of its
+// annotations. An annotation that is in the page tree too can have a field as its Parent; that of other pages is a node.
 func (w *walk) visitPage(page *pdf.Page) error {
-	w.dict(page.Dict, context{object: page.Ref})
-	w.value(page.Resources, context{object: page.Ref})
+	own := maps.Clone(page.Dict)
+	delete(own, "Annots")
+	delete(own, "Resources")
+	if !w.isAnnotation(own) {
+		delete(own, "Parent")
+	}
+	w.dict(own, position{object: page.Ref, auto: true})
+	w.value(page.Dict["Annots"], position{object: page.Ref})
+	w.value(page.Resources, position{object: page.Ref})
 	return w.err
 }
 
@@ -166,7 +192,7 @@ func (w *walk) visitCatalog(catalog pdf.Dict) error {
 	for _, key := range []pdf.Name{"Pages", "OCProperties"} {
 		delete(rest, key)
 	}
-	w.dict(rest, context{object: root})
+	w.dict(rest, position{object: root})
 	for len(w.queue) > 0 && w.err == nil {
 		next := w.queue[len(w.queue)-1]
 		w.queue = w.queue[:len(w.queue)-1]
@@ -191,10 +217,11 @@ func printsOtherArea(file *pdf.File, catalog pdf.Dict) bool {
 	return box("ViewArea") != box("PrintArea") || box("ViewClip") != box("PrintClip")
 }
 
-// A context says how the walk came to a value.
-type context struct {
+// A position says how the walk came to a value.
+type position struct {
 	object pdf.Ref // that has the value
 	auto   bool    // the document follows actions here by itself
+	parent bool    // the value is that of the key Parent
 	depth  int
 }
 
@@ -214,7 +241,7 @@ func (w *walk) readable(err error, object pdf.Ref) bool {
 }
 
 // value visits a value and what is beneath it.
-func (w *walk) value(o pdf.Object, c context) reasons {
+func (w *walk) value(o pdf.Object, c position) reasons {
 	if w.err != nil {
 		return 0
 	}
@@ -241,27 +268,34 @@ func (w *walk) value(o pdf.Object, c context) reasons {
 	return 0
 }
 
-// reference visits an object, unless it was visited before.
-func (w *walk) reference(ref pdf.Ref, c context) reasons {
-	if all, ok := w.layers.group(ref); ok {
-		return w.again(ref, all)
+// reference visits an object, unless it is a page or was visited before.
+func (w *walk) reference(ref pdf.Ref, c position) reasons {
+	if w.pages[ref] { // such as the target of a link
+		return 0
 	}
-	key := visit{ref, c.auto}
-	if all, ok := w.seen[key]; ok {
+	all, isGroup := w.layers.group(ref)
+	if isGroup {
+		w.again(ref, all)
+	}
+	key := visit{ref, c.auto, c.parent}
+	if beneath, ok := w.seen[key]; ok {
 		if w.page == 0 {
-			return 0
+			return all
 		}
-		return w.again(ref, all)
+		return all | w.again(ref, beneath)
+	}
+	if w.err = w.ctx.Err(); w.err != nil { // the objects may be in memory
+		return 0
 	}
 	if w.objects++; w.objects > maxObjects {
-		return w.found(0, pdf.Ref{}, tooLarge)
+		return all | w.found(0, pdf.Ref{}, tooLarge)
 	}
 	w.seen[key] = 0 // until it is visited, in a circle
 	if w.page == 0 {
 		w.queue = append(w.queue, key)
-		return 0
+		return all
 	}
-	return w.object(key, c.depth)
+	return all | w.object(key, c.depth)
 }
 
 // object visits an object.
@@ -270,39 +304,57 @@ func (w *walk) object(key visit, depth int) reasons {
 	if !w.readable(err, key.Ref) {
 		return 0
 	}
-	if dict, ok := o.(pdf.Dict); ok && dict["Type"] == pdf.Name("Page") { // another page, such as the target of a link
-		return 0
+	if dict, ok := o.(pdf.Dict); ok {
+		o = w.unvisited(dict, key)
 	}
-	all := w.value(o, context{object: key.Ref, auto: key.auto, depth: depth})
+	all := w.value(o, position{object: key.Ref, auto: key.auto, depth: depth})
 	w.seen[key] = all
 	return all
 }
 
+// unvisited returns what to visit in the dictionary of an object. A parent is visited without its Kids, which are on
+// other pages too. What its children have reported of it, the catalog does not report again.
+func (w *walk) unvisited(d pdf.Dict, key visit) pdf.Dict {
+	if key.parent {
+		d = maps.Clone(d)
+		delete(d, "Kids")
+		return d
+	}
+	if _, ok := w.seen[visit{key.Ref, key.auto, true}]; ok && w.page == 0 {
+		return pdf.Dict{"Kids": d["Kids"]}
+	}
+	return d
+}
+
 // ignored are the keys whose values lead back, to the structure tree or to places in the document, and have no actions.
+// The key P of an annotation is its page.
 var ignored = map[pdf.Name]bool{
-	"Parent": true, "P": true, "Pg": true, "StructTreeRoot": true, "ParentTree": true,
+	"P": true, "Pg": true, "StructTreeRoot": true, "ParentTree": true,
 	"B": true, "Dest": true, "Dests": true, "Threads": true, "Metadata": true, "PieceInfo": true,
 }
 
-func (w *walk) dict(d pdf.Dict, c context) reasons {
-	if d["Type"] == pdf.Name("OCMD") {
-		return w.again(c.object, w.layers.membership(d))
+func (w *walk) dict(d pdf.Dict, c position) reasons {
+	var all reasons
+	isMembership := w.name(d["Type"]) == "OCMD"
+	if isMembership {
+		all |= w.again(c.object, w.layers.membership(d))
 	}
 	if w.isAnnotation(d) {
 		c.auto = false
 	}
-	all := w.action(d, c) | w.drawn(d, c) | w.annotation(d, c)
+	all |= w.action(d, c) | w.drawn(d, c) | w.annotation(d, c)
 	if d["EF"] != nil {
 		all |= w.found(w.page, c.object, embeddedFile)
 	}
 	for _, key := range slices.Sorted(maps.Keys(d)) {
 		switch value := d[key].(type) {
 		case pdf.Ref, pdf.Dict, pdf.Array:
-			if ignored[key] || key == "State" && d["S"] == pdf.Name("SetOCGState") {
+			if ignored[key] || key == "State" && d["S"] == pdf.Name("SetOCGState") || isMembership && (key == "OCGs" || key == "VE") {
 				continue
 			}
 			next := c
 			next.auto = c.auto || key == "AA" || key == "OpenAction"
+			next.parent = key == "Parent"
 			all |= w.value(value, next)
 		}
 	}
@@ -310,7 +362,7 @@ func (w *walk) dict(d pdf.Dict, c context) reasons {
 }
 
 // stream visits the dictionary of a stream. An embedded file has no F: its file specification has one.
-func (w *walk) stream(s *pdf.Stream, c context) reasons {
+func (w *walk) stream(s *pdf.Stream, c position) reasons {
 	all := w.dict(s.Dict, c)
 	if s.Dict["F"] != nil {
 		all |= w.found(w.page, c.object, externalStream)
@@ -328,7 +380,7 @@ var actions = map[pdf.Name]reason{
 }
 
 // action reports an action. A dictionary counts as one because of its S, wherever it is.
-func (w *walk) action(d pdf.Dict, c context) reasons {
+func (w *walk) action(d pdf.Dict, c position) reasons {
 	kind := w.name(d["S"])
 	switch r, ok := actions[kind]; {
 	case ok:
@@ -342,7 +394,7 @@ func (w *walk) action(d pdf.Dict, c context) reasons {
 }
 
 // drawn reports an XObject that shows or prints something else than its content.
-func (w *walk) drawn(d pdf.Dict, c context) reasons {
+func (w *walk) drawn(d pdf.Dict, c position) reasons {
 	kind := w.name(d["Subtype"])
 	if kind != "Form" && kind != "Image" && kind != "PS" {
 		return 0

@@ -38,9 +38,9 @@ func (p *Page) servePicture(w http.ResponseWriter, r *http.Request) error {
 		return showPlaceholder(w, r, portal.ErrChanged)
 	}
 	picture, err := p.pictures.picture(r.Context(), rev, open, n, width)
-	if errors.Is(err, errUnreadable) {
-		if err := p.noteUndrawn(r.Context(), rev, n); err != nil {
-			return err
+	if err == nil || errors.Is(err, errUnreadable) {
+		if err := p.noteDrawing(r.Context(), rev, n, err == nil); err != nil {
+			p.report(r.Context(), err) // the person gets the picture or its placeholder all the same
 		}
 	}
 	if err != nil {

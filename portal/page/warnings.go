@@ -57,7 +57,7 @@ func (p *Page) notShown(ctx context.Context, view *portal.ParticipantView, sizes
 		return wholeDocument, nil
 	}
 	rev, _ := p.currentRevision(*view)
-	pages, err := p.undrawn(ctx, rev)
+	pages, _, err := p.notDrawn(ctx, rev)
 	if err != nil {
 		return "", err
 	}
@@ -83,45 +83,63 @@ func (p *Page) notShownNow(ctx context.Context, view *portal.ParticipantView) (s
 	return p.notShown(ctx, view, sizes)
 }
 
-// undrawnLifetime is how long the page remembers that a page could not be drawn: longer than an invitation is valid. Each
-// attempt to draw it begins the time anew.
-const undrawnLifetime = 2 * portal.InvitationTime
+// notDrawnLifetime is how long the page remembers that a page could not be drawn: longer than an invitation is valid.
+const notDrawnLifetime = 2 * portal.InvitationTime
 
-func undrawnKey(rev docRevision) []byte {
-	return recordKey("undrawn", fmt.Sprintf("%s/%d", rev.process, rev.revision))
+func notDrawnKey(rev docRevision) []byte {
+	return recordKey("not-drawn", fmt.Sprintf("%s/%d", rev.process, rev.revision))
 }
 
-// undrawn returns the pages of a document that could not be drawn, in order.
-func (p *Page) undrawn(ctx context.Context, rev docRevision) (pages []int, err error) {
-	record, err := p.config.Store.Record(ctx, undrawnKey(rev))
+// notDrawn returns the pages of a document that could not be drawn, in order, and when that is forgotten.
+func (p *Page) notDrawn(ctx context.Context, rev docRevision) (pages []int, expires time.Time, err error) {
+	record, err := p.config.Store.Record(ctx, notDrawnKey(rev))
 	switch {
 	case errors.Is(err, storage.ErrNotFound), err == nil && !p.now(ctx).Before(record.Expires):
-		return nil, nil
+		return nil, time.Time{}, nil
 	case err == nil:
 		err = json.Unmarshal(record.Value, &pages)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("page: reading which pages could not be drawn: %w", err)
+		return nil, time.Time{}, fmt.Errorf("page: reading which pages could not be drawn: %w", err)
 	}
-	return pages, nil
+	return pages, record.Expires, nil
 }
 
-// noteUndrawn notes that a page could not be drawn, on all servers.
-func (p *Page) noteUndrawn(ctx context.Context, rev docRevision, page int) error {
+// noteDrawing notes, for all servers, whether a page could be drawn. It writes only if that is news, or if half the lifetime
+// of the note is over.
+func (p *Page) noteDrawing(ctx context.Context, rev docRevision, page int, drawn bool) error {
+	read := func(ctx context.Context) (pages []int, news bool, err error) {
+		pages, expires, err := p.notDrawn(ctx, rev)
+		if err != nil {
+			return nil, false, err
+		}
+		i, noted := slices.BinarySearch(pages, page)
+		switch {
+		case drawn && noted:
+			return slices.Delete(pages, i, i+1), true, nil
+		case !drawn && !noted:
+			return slices.Insert(pages, i, page), true, nil
+		}
+		return pages, !drawn && expires.Before(p.now(ctx).Add(notDrawnLifetime/2)), nil
+	}
+	if _, news, err := read(ctx); err != nil || !news { // most pictures need no transaction
+		return err
+	}
 	return storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
-		pages, err := p.undrawn(ctx, rev)
-		if err != nil {
+		pages, news, err := read(ctx)
+		switch {
+		case err != nil || !news:
 			return err
-		}
-		if i, known := slices.BinarySearch(pages, page); !known {
-			pages = slices.Insert(pages, i, page)
-		}
-		value, err := json.Marshal(pages)
-		if err == nil {
-			err = p.config.Store.PutRecord(ctx, Record{Key: undrawnKey(rev), Value: value, Expires: p.now(ctx).Add(undrawnLifetime).Truncate(time.Second)})
+		case len(pages) == 0:
+			err = p.config.Store.DeleteRecord(ctx, notDrawnKey(rev))
+		default:
+			var value []byte
+			if value, err = json.Marshal(pages); err == nil {
+				err = p.config.Store.PutRecord(ctx, Record{Key: notDrawnKey(rev), Value: value, Expires: p.now(ctx).Add(notDrawnLifetime).Truncate(time.Second)})
+			}
 		}
 		if err != nil {
-			return fmt.Errorf("page: noting a page that could not be drawn: %w", err)
+			return fmt.Errorf("page: noting whether a page could be drawn: %w", err)
 		}
 		return nil
 	})

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -93,6 +95,83 @@ func TestPagesThatWereNotShown(t *testing.T) {
 	}
 }
 
+// TestPageIsDrawnLater checks that a page that failed once is confirmed only until it is shown.
+func TestPageIsDrawnLater(t *testing.T) {
+	t.Parallel()
+	s, v := withDocument(t, pdftest.Build(pdftest.Options{Pages: 3}), blank{})
+	rev := docRevision{process: v.ID}
+	for _, page := range []int{1, 2} {
+		s.must(s.page.noteDrawing(t.Context(), rev, page, false)) // by another server
+	}
+	b := s.browserOf(annas)
+	for _, step := range []struct{ draw, notShown string }{{"3", "1-2"}, {"2", "1"}, {"1", ""}} {
+		b.get(of(v, 0, "/pages/", step.draw, "/640?revision=0")).says(t, http.StatusOK)
+		a := b.get(of(v, 0))
+		if want := `name="notshown" value="` + step.notShown + `"`; step.notShown != "" {
+			a.contains(t, want)
+		} else {
+			a.says(t, http.StatusOK, "!warning.pagenotdrawn", "!sign.notshown.pages")
+		}
+	}
+}
+
+// TestNotDrawnIsWrittenOnce checks that a page that fails again is written again only when half of the lifetime is over.
+func TestNotDrawnIsWrittenOnce(t *testing.T) {
+	t.Parallel()
+	s, v := withDocument(t, pdftest.Build(pdftest.Options{Pages: 3}), withoutPage{})
+	store := &countingStore{Store: s.page.config.Store}
+	s.page.config.Store = store
+	b := s.browserOf(annas)
+	fails := func(wantPuts int) {
+		t.Helper()
+		store.puts = 0
+		b.get(of(v, 0, "/pages/2/640?revision=0")).says(t, http.StatusUnprocessableEntity)
+		if store.puts != wantPuts {
+			t.Errorf("%d writes, want %d", store.puts, wantPuts)
+		}
+	}
+	fails(1)
+	fails(0)
+	key := notDrawnKey(docRevision{process: v.ID})
+	record, err := store.Record(t.Context(), key)
+	s.must(err)
+	record.Expires = record.Expires.Add(-notDrawnLifetime/2 - time.Minute)
+	s.must(s.db.InTx(t.Context(), func(ctx context.Context) error { return store.Store.PutRecord(ctx, record) }))
+	fails(1)
+	fails(0)
+}
+
+// countingStore counts what is written, and its reads of a key fail with an error.
+type countingStore struct {
+	Store
+	puts int
+	key  []byte
+	err  error
+}
+
+func (c *countingStore) PutRecord(ctx context.Context, r Record) error {
+	c.puts++
+	return c.Store.PutRecord(ctx, r)
+}
+
+func (c *countingStore) Record(ctx context.Context, key []byte) (Record, error) {
+	if bytes.Equal(key, c.key) {
+		return Record{}, c.err
+	}
+	return c.Store.Record(ctx, key)
+}
+
+// TestNotDrawnIsNotNoted checks that a person gets the picture or its placeholder when the store fails.
+func TestNotDrawnIsNotNoted(t *testing.T) {
+	t.Parallel()
+	s, v := withDocument(t, pdftest.Build(pdftest.Options{Pages: 3}), withoutPage{})
+	s.page.config.Store = &countingStore{Store: s.page.config.Store, key: notDrawnKey(docRevision{process: v.ID}), err: errors.New("test: the disk is full")}
+	b := s.browserOf(annas)
+	b.get(of(v, 0, "/pages/2/640?revision=0")).says(t, http.StatusUnprocessableEntity).contains(t, "<svg")
+	b.get(of(v, 0, "/pages/1/640?revision=0")).says(t, http.StatusOK)
+	s.wantFaults(2)
+}
+
 // TestNothingIsShown checks that a document that cannot be shown at all has to be confirmed too.
 func TestNothingIsShown(t *testing.T) {
 	t.Parallel()
@@ -113,8 +192,8 @@ func TestNothingIsShown(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
-	f.must(f.page.noteUndrawn(t.Context(), docRevision{"an account", v.ID, 0}, 3))
-	f.must(f.page.noteUndrawn(t.Context(), docRevision{"an account", v.ID, 0}, 1))
+	f.must(f.page.noteDrawing(t.Context(), docRevision{"an account", v.ID, 0}, 3, false))
+	f.must(f.page.noteDrawing(t.Context(), docRevision{"an account", v.ID, 0}, 1, false))
 	got, err := f.page.notShown(t.Context(), &view, &pageSizes{pages: []stamp.Size{a4, a4, a4}, total: 9})
 	f.must(err)
 	if want := "1,3,4-9"; got != want {
