@@ -22,15 +22,23 @@ type Credentials struct {
 	Secret *string // nil if another server or an earlier start created the client, since only its hash is stored
 }
 
+// ErrClientTaken is returned by [Server.SandboxClient] if a client with the ID has another secret or another account.
+var ErrClientTaken = errors.New("server: the client has another secret or another account")
+
 // SandboxClient returns an API client with every scope, and creates it and the account of the sandbox if necessary. With an
-// id it is the client with that ID, which gets the secret; without one it is any client of the account.
+// id it is the client with that ID, which gets the secret, or the error is [ErrClientTaken]; without one it is any client of
+// the account.
 func (s *Server) SandboxClient(ctx context.Context, id, secret string) (Credentials, error) {
 	owner, err := s.sandboxOwner(ctx)
 	if err != nil {
 		return Credentials{}, err
 	}
 	if id != "" {
-		return Credentials{id, &secret}, s.ensureClient(ctx, owner, id, secret)
+		err := s.ensureClient(ctx, owner, id, secret)
+		if errors.Is(err, account.ErrExists) {
+			err = ErrClientTaken
+		}
+		return Credentials{id, &secret}, err
 	}
 	clients, err := s.accounts.Clients(ctx, owner)
 	if err != nil {

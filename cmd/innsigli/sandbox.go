@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 
-	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/server"
 	"github.com/innsigli/innsigli/server/config"
 )
@@ -63,7 +62,7 @@ func (c sandboxCommand) serve(ctx context.Context, s streams, conf server.Config
 		return err
 	}
 	credentials, err := srv.SandboxClient(ctx, c.ClientID, c.ClientSecret)
-	if errors.Is(err, account.ErrExists) {
+	if errors.Is(err, server.ErrClientTaken) {
 		err = fmt.Errorf("--client-id: client ID %q is taken by a client with another secret or of another account: correct --client-secret, or choose another ID", c.ClientID)
 	}
 	if err == nil {
