@@ -97,10 +97,10 @@ func (c evidenceVerify) verify(ctx context.Context, head *evidence.Head, roots *
 			return result, err
 		}
 		defer file.Close()
-		return operator.VerifyEvidence(evidence.ReadRecords(file), head, roots)
+		return operator.VerifyEvidence(evidence.ReadRecords(file), head, roots, time.Now())
 	}
 	err = c.operate(ctx, func(o operator.Operator) error {
-		result, err = operator.VerifyEvidence(recordsOf(ctx, o), head, roots)
+		result, err = operator.VerifyEvidence(recordsOf(ctx, o), head, roots, time.Now())
 		return err
 	})
 	return result, err

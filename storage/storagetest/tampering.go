@@ -375,7 +375,7 @@ var tamperings = []tampering{
 		return evidence.Finding{Fault: evidence.Changed}, &l.head
 	}},
 	{"a checkpoint over a batch that does not come before it", func(l *tamperedLog) (evidence.Finding, *evidence.Head) {
-		sum, _ := token(nil, l.head.Sum[:])
+		sum, _ := token(context.Background(), l.head.Sum[:])
 		facts, _ := json.Marshal(map[string]any{"batch": l.head.Batch + 1 + l.random.Int64N(3), "head": fmt.Sprintf("%x", l.head.Sum), "token": sum})
 		e := l.forge(evidence.CheckpointKind, string(facts))
 		return evidence.Finding{Fault: evidence.Changed, Seq: e.Seq}, nil
