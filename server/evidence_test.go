@@ -41,7 +41,7 @@ func TestEvidenceIsChainedAndTimestamped(t *testing.T) {
 	roots.AppendCertsFromPEM(s.RootPEM())
 	verify := func(roots *x509.CertPool, head *evidence.Head) evidence.Result {
 		t.Helper()
-		result, err := operator.VerifyEvidence(evidence.Export(t.Context(), db.EvidenceLog()), head, roots)
+		result, err := operator.VerifyEvidence(evidence.Export(t.Context(), db.EvidenceLog()), head, roots, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -220,7 +220,8 @@ type EvidenceLog interface {
 	// LastEntry returns the entry about a subject with the highest Seq; [ErrNotFound].
 	LastEntry(ctx context.Context, subject string) (Entry, error)
 	// EntriesAfter returns up to limit entries whose Seq is greater than seq, in the order of their Seq. It waits for
-	// transactions that may still add an entry with a lower Seq than the last that it returns.
+	// transactions that may still add an entry with a lower Seq than the last that it returns. So a transaction that also
+	// records must read first: then another such transaction waits until it ends, and they do not wait for each other.
 	EntriesAfter(ctx context.Context, seq int64, limit int) ([]Entry, error)
 
 	// AddBatch appends a batch, and stores the salts of its entries, in their order. It joins the transaction. Unless

@@ -59,7 +59,7 @@ type evidenceVerify struct {
 	storeFlag
 	File  string `arg:"" optional:"" help:"Export to verify instead of the log of --store."`
 	Head  string `placeholder:"BATCH:HEX" help:"Fail unless the chain has this head, as a server has logged it. Without it, it is not found when entries were cut off the end together with their batches."`
-	Trust string `placeholder:"ROOTS.pem" help:"Root certificates of timestamp authorities. Without it, it is not verified whose timestamps the checkpoints are."`
+	Trust string `placeholder:"ROOTS.pem" help:"Root certificates of timestamp authorities. Without it, it is not verified whose timestamps the checkpoints are, and a log may have none."`
 }
 
 func (evidenceVerify) Help() string {
@@ -97,10 +97,10 @@ func (c evidenceVerify) verify(ctx context.Context, head *evidence.Head, roots *
 			return result, err
 		}
 		defer file.Close()
-		return operator.VerifyEvidence(evidence.ReadRecords(file), head, roots)
+		return operator.VerifyEvidence(evidence.ReadRecords(file), head, roots, time.Now())
 	}
 	err = c.operate(ctx, func(o operator.Operator) error {
-		result, err = operator.VerifyEvidence(recordsOf(ctx, o), head, roots)
+		result, err = operator.VerifyEvidence(recordsOf(ctx, o), head, roots, time.Now())
 		return err
 	})
 	return result, err
@@ -142,6 +142,9 @@ func printResult(w io.Writer, r evidence.Result, trusted bool) error {
 	if r.Pruned > 0 {
 		fmt.Fprintf(w, "batches up to %d were pruned, as a later entry says\n", r.Pruned)
 	}
+	if r.Excused > 0 {
+		fmt.Fprintf(w, "%d entries are missing that were pruned while the log was read, as a later entry says: verify again, and none may be\n", r.Excused)
+	}
 	if r.Partial {
 		fmt.Fprintln(w, "this is a part of the log: entries that were left out of it cannot be missed")
 	}
@@ -152,9 +155,9 @@ func printResult(w io.Writer, r evidence.Result, trusted bool) error {
 	case r.Checkpoints == 0:
 		fmt.Fprintln(w, "no checkpoint has a timestamp")
 	case trusted:
-		fmt.Fprintf(w, "checkpoints: %d, the last of %s over batch %d\n", r.Checkpoints, timeText(r.Timestamped), r.TimestampedBatch)
+		fmt.Fprintf(w, "checkpoints: %d, the first of %s in a log from %s on, the last of %s over batch %d\n", r.Checkpoints, timeText(r.FirstTimestamped), timeText(r.Oldest), timeText(r.Timestamped), r.TimestampedBatch)
 	default:
-		fmt.Fprintf(w, "checkpoints: %d, the last of %s over batch %d; without --trust it is not verified whose timestamps they are\n", r.Checkpoints, timeText(r.Timestamped), r.TimestampedBatch)
+		fmt.Fprintf(w, "checkpoints: %d, the first of %s in a log from %s on, the last of %s over batch %d; without --trust it is not verified whose timestamps they are\n", r.Checkpoints, timeText(r.FirstTimestamped), timeText(r.Oldest), timeText(r.Timestamped), r.TimestampedBatch)
 	}
 	return nil
 }
@@ -193,7 +196,7 @@ type evidencePrune struct {
 }
 
 func (evidencePrune) Help() string {
-	return "Deletes the batches of entries that are all from before --before. An entry of the kind evidence.pruned has the number and the head of the last, so that the rest of the log is verified. A server does the same by [retention] evidence, unless its store is a Postgres database and its user may not delete: then it logs once a day that entries are due. " + evidenceRights + " " + worksWhileServing + "\n\nExample: innsigli evidence prune --store postgres://evidence@db.example/innsigli --before 2026-01-01T00:00:00Z"
+	return "Deletes the batches of entries that are all from before --before. An entry of the kind evidence.pruned has the number and the head of the last, so that the rest of the log is verified. A server does the same by [retention] evidence, unless its store is a Postgres database and its user may not delete: then it logs once a day that entries are due. " + evidenceRights + " " + worksWhileServing + "\n\nExample: innsigli evidence prune --store 'postgres://evidence@db.example/innsigli?sslmode=verify-full' --before 2026-01-01T00:00:00Z"
 }
 
 func (c evidencePrune) Run(ctx context.Context, s streams) error {

@@ -32,6 +32,12 @@ func TestTamperedEvidence(t *testing.T) {
 	})
 }
 
+func TestPruningBelievesNoRecord(t *testing.T) {
+	db := open(t, filepath.Join(t.TempDir(), "store.db"))
+	b := storagetest.Backend{Transactor: db, EvidenceLog: db.EvidenceLog()}
+	storagetest.LyingPrune(t, b, b, b)
+}
+
 // Two rows that were exchanged, with their Seqs, are found.
 func TestEvidenceAtAnotherKey(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")

@@ -218,7 +218,7 @@ func (c Chain) Erase(ctx context.Context, subject string) (erased int, err error
 		return 0, err
 	}
 	err = c.inTx(ctx, func(ctx context.Context) error {
-		if err := c.appendRest(ctx); err != nil { // so that each has a digest
+		if err := c.appendRest(ctx); err != nil { // so that each has a digest, and before this transaction records
 			return err
 		}
 		entries, err := c.Log.Entries(ctx, subject)
@@ -254,8 +254,11 @@ func (c Chain) inTx(ctx context.Context, fn func(context.Context) error) (err er
 
 // Prune deletes the oldest batches whose entries are all from before a time, with these entries, and returns how many
 // entries the batches had. In the transaction that deletes the first batch it records and chains the number and head of
-// the last; each further transaction deletes one batch. A call that was interrupted is continued by the next. Unless
-// interval has passed since the last such record, Prune begins nothing new.
+// the last; each further transaction deletes one batch. A call that was interrupted is continued by the next one that
+// begins: unless interval has passed since the last such record, Prune does nothing.
+//
+// Roles that cannot delete can add records and batches. So what they say decides nothing alone: the entries themselves
+// must be from before the time.
 //
 // If the store does not let its user delete evidence, the error is storage.ErrNotPermitted, and nothing is changed.
 func (c Chain) Prune(ctx context.Context, before time.Time, interval time.Duration) (deleted int64, err error) {
@@ -267,41 +270,66 @@ func (c Chain) Prune(ctx context.Context, before time.Time, interval time.Durati
 		return 0, fmt.Errorf("evidence: reading the last record of pruning: %w", err)
 	}
 	if err == nil {
-		var facts prunedFacts
-		if err := json.Unmarshal(last.Facts, &facts); err != nil {
-			return 0, fmt.Errorf("evidence: reading the last record of pruning, entry %d: %w", last.Seq, err)
-		}
-		if deleted, err = c.deleteBatches(ctx, facts.Batch); err != nil {
-			return deleted, err
-		}
 		if age := c.Clock.Now(ctx).Sub(last.At); age < interval && age >= 0 {
-			return deleted, nil
+			return 0, nil
 		}
 	}
 	first, through, err := c.prunable(ctx, before)
 	if err != nil || through.Number == 0 {
-		return deleted, err
+		return 0, err
+	}
+	if err := c.checkOld(ctx, first, before); err != nil {
+		return 0, err
 	}
 	err = c.inTx(ctx, func(ctx context.Context) error {
+		if err := c.appendRest(ctx); err != nil { // before this transaction records: see EntriesAfter
+			return err
+		}
 		facts := prunedFacts{through.Number, hex.EncodeToString(through.Head[:]), through.Last(), through.Total}
 		if err := c.record(ctx, PrunedKind, facts); err != nil {
 			return err
 		}
 		return errors.Join(c.appendRest(ctx), c.Log.DeleteBatch(ctx, first.Number))
 	})
+	if errors.Is(err, storage.ErrNotFound) { // another server has deleted the batch meanwhile
+		return c.Prune(ctx, before, interval)
+	}
 	if err != nil {
-		return deleted, fmt.Errorf("evidence: pruning batches up to %d: %w", through.Number, err)
+		return 0, fmt.Errorf("evidence: pruning batches up to %d: %w", through.Number, err)
 	}
 	failpoint.Here("evidence/pruning")
-	more, err := c.deleteBatches(ctx, through.Number)
-	return deleted + int64(len(first.Entries)) + more, err
+	more, err := c.deleteBatches(ctx, through.Number, before)
+	return int64(len(first.Entries)) + more, err
 }
 
-// deleteBatches deletes all batches up to one, and returns how many entries they had.
-func (c Chain) deleteBatches(ctx context.Context, through int64) (deleted int64, err error) {
+// checkOld returns an error unless all entries up to the last of a batch, the first one, are from before a time, as the
+// batch says.
+func (c Chain) checkOld(ctx context.Context, b storage.Batch, before time.Time) error {
+	for seq := int64(0); seq < b.Last(); {
+		entries, err := c.Log.EntriesAfter(ctx, seq, batchSize)
+		if err != nil {
+			return fmt.Errorf("evidence: reading the entries of batch %d: %w", b.Number, err)
+		}
+		if len(entries) == 0 {
+			return nil
+		}
+		for _, e := range entries {
+			if seq = e.Seq; seq <= b.Last() && !e.At.Before(before) {
+				return fmt.Errorf("evidence: batch %d, which is from before %s, would be deleted with entry %d, which is not: run innsigli evidence verify", b.Number, formatTime(before), seq)
+			}
+		}
+	}
+	return nil
+}
+
+// deleteBatches deletes all batches up to one that are from before a time, and returns how many entries they had.
+func (c Chain) deleteBatches(ctx context.Context, through int64, before time.Time) (deleted int64, err error) {
 	for {
 		next, err := c.Log.Batches(ctx, 0, 1)
-		if err != nil || len(next) == 0 || next[0].Number > through {
+		if err != nil || len(next) == 0 || next[0].Number > through || !next[0].Newest.Before(before) {
+			return deleted, err
+		}
+		if err := c.checkOld(ctx, next[0], before); err != nil {
 			return deleted, err
 		}
 		err = c.Tx.InTx(ctx, func(ctx context.Context) error { return c.Log.DeleteBatch(ctx, next[0].Number) })

@@ -29,6 +29,9 @@ type Options struct {
 	Head *Head
 	// CheckToken verifies a TimeStampToken over a head, and returns its time.
 	CheckToken func(head [32]byte, token []byte) (time.Time, error)
+	// TimestampedBefore is a time before which entries must have been under a checkpoint: a log that has older ones, and
+	// no checkpoint at all, was computed anew without them. Zero: a log needs none.
+	TimestampedBefore time.Time
 }
 
 // Fault is how a log was changed.
@@ -60,12 +63,18 @@ type Result struct {
 	Last      Head
 	// Pruned is the number of the last batch that was pruned before the first; 0: the log is whole.
 	Pruned int64
+	// Excused is how many entries are missing of batches that are there, and were pruned while the log was read, as an entry
+	// says. A log that nobody prunes has none when it is read again.
+	Excused int64
 	// Partial is set for an export of one subject: what was left out of it cannot be missed.
 	Partial bool
 	// Checkpoints are the timestamps over heads, and Timestamped and TimestampedBatch are the last of them and its batch.
-	Checkpoints      int64
-	Timestamped      time.Time
-	TimestampedBatch int64
+	// FirstTimestamped is the first, and Oldest the time of the newest entry of the first batch: if the one is much later than
+	// the other, the entries between were chained, or chained anew, long after they were recorded.
+	Checkpoints              int64
+	FirstTimestamped, Oldest time.Time
+	Timestamped              time.Time
+	TimestampedBatch         int64
 	// Findings is how many were found, and First is the one with the lowest Seq; nil: the log is as it was recorded.
 	Findings int64
 	First    *Finding
@@ -83,7 +92,7 @@ const (
 //
 // After a batch that is not what its head says, later batches prove nothing, and Verify ends.
 func Verify(records iter.Seq2[Record, error], o Options) (Result, error) {
-	v := verifier{options: o, heads: map[int64][32]byte{}}
+	v := verifier{options: o, ends: map[int64]end{}}
 	for r, err := range records {
 		if err != nil {
 			return v.Result, err
@@ -106,15 +115,21 @@ func Verify(records iter.Seq2[Record, error], o Options) (Result, error) {
 type verifier struct {
 	Result
 	options Options
-	current Record // the last batch
-	next    int    // index of the next expected entry of current
-	lastSeq int64  // of the last entry, present or missing
-	heads   map[int64][32]byte
+	current Record        // the last batch
+	next    int           // index of the next expected entry of current
+	lastSeq int64         // of the last entry, present or missing
+	ends    map[int64]end // of the last recentHeads batches
 	// missing are the entries that are expected and are not there, in ascending order. Those that were erased are negated.
 	missing   []int64
 	gaps      []gap // that no record of pruning explained yet
 	headFound bool
 	broken    bool
+}
+
+// end is the end of a batch.
+type end struct {
+	head [32]byte
+	seq  int64 // of its last entry; 0: unknown
 }
 
 // maxGaps is the most gaps that are remembered.
@@ -123,6 +138,7 @@ const maxGaps = 1000
 // gap is a place at which the batches from one to another are missing.
 type gap struct {
 	from, to int64
+	after    int64    // Seq of the last entry before it
 	seq      int64    // of the first entry behind it
 	previous [32]byte // of the first batch behind it
 }
@@ -174,11 +190,11 @@ func (v *verifier) batch(r Record) {
 	}
 	v.Partial = v.Partial || r.Partial || r.Root != nil
 	switch {
-	case follows && r.Root == nil && b.Total != last.Total+int64(len(b.Entries)), last == nil && b.Number == 1 && b.Previous != [32]byte{}:
+	case follows && r.Root == nil && b.Total != last.Total+int64(len(b.Entries)), b.Number == 1 && (b.Previous != [32]byte{} || r.Root == nil && b.Total != int64(len(b.Entries))):
 		broken(Changed, fmt.Sprintf("batch %d counts entries wrongly, or is not the first", b.Number))
 		return
 	case !follows && b.Number > 1 && !v.Partial:
-		g := gap{from: 1, to: b.Number - 1, seq: seq, previous: b.Previous}
+		g := gap{from: 1, to: b.Number - 1, after: v.lastSeq, seq: seq, previous: b.Previous}
 		if last != nil {
 			g.from = last.Number + 1
 		}
@@ -187,15 +203,26 @@ func (v *verifier) batch(r Record) {
 			return
 		}
 	}
-	v.Batches++
+	if v.Batches++; v.Batches == 1 {
+		v.Oldest = b.Newest
+	}
 	v.current, v.next = r, 0
 	v.Last = Head{b.Number, b.Head}
-	if v.heads[b.Number] = b.Head; len(v.heads) > recentHeads {
-		delete(v.heads, b.Number-recentHeads)
+	ending := end{head: b.Head}
+	if r.Root == nil {
+		ending.seq = b.Last()
 	}
-	if h := v.options.Head; h != nil && h.Batch == b.Number {
-		if v.headFound = true; h.Sum != b.Head {
-			broken(Changed, fmt.Sprintf("the head of batch %d is %x, and the one that is demanded is %x", b.Number, b.Head, h.Sum))
+	if v.ends[b.Number] = ending; len(v.ends) > recentHeads {
+		delete(v.ends, b.Number-recentHeads)
+	}
+	// The batch before may have been pruned. What a record says of its head proves nothing, and this batch has it.
+	if h := v.options.Head; h != nil && (h.Batch == b.Number || h.Batch == b.Number-1 && !follows) {
+		sum := b.Head
+		if h.Batch < b.Number {
+			sum = b.Previous
+		}
+		if v.headFound = true; h.Sum != sum {
+			broken(Changed, fmt.Sprintf("the head of batch %d is %x, and the one that is demanded is %x", h.Batch, sum, h.Sum))
 		}
 	}
 }
@@ -299,7 +326,10 @@ func (v *verifier) checkpoint(e storage.Entry) error {
 	if err != nil {
 		return err
 	}
-	if known, ok := v.heads[facts.Batch]; ok && known != head {
+	if facts.Batch >= v.current.Batch.Number {
+		return fmt.Errorf("it is over batch %d, and is in batch %d itself", facts.Batch, v.current.Batch.Number)
+	}
+	if known, ok := v.ends[facts.Batch]; ok && known.head != head {
 		return fmt.Errorf("the head of batch %d is another than the one with the timestamp", facts.Batch)
 	}
 	v.Checkpoints++
@@ -310,7 +340,9 @@ func (v *verifier) checkpoint(e storage.Entry) error {
 	if err != nil {
 		return fmt.Errorf("the timestamp over batch %d: %w", facts.Batch, err)
 	}
-	v.Timestamped, v.TimestampedBatch = at, facts.Batch
+	if v.Timestamped, v.TimestampedBatch = at, facts.Batch; v.FirstTimestamped.IsZero() {
+		v.FirstTimestamped = at
+	}
 	return nil
 }
 
@@ -320,6 +352,9 @@ func (v *verifier) erased(e storage.Entry) error {
 		return err
 	}
 	for _, one := range facts.Entries {
+		if one.Kind == CheckpointKind || one.Kind == ErasedKind || one.Kind == PrunedKind {
+			return fmt.Errorf("it says that entry %d was erased, and entries of the log about itself are not", one.Seq)
+		}
 		if i, ok := slices.BinarySearchFunc(v.missing, one.Seq, func(missing, seq int64) int { return cmp.Compare(max(missing, -missing), seq) }); ok && v.missing[i] > 0 {
 			v.missing[i] = -one.Seq
 			v.Erased++
@@ -337,14 +372,26 @@ func (v *verifier) pruned(e storage.Entry) error {
 	if err != nil {
 		return err
 	}
-	if known, ok := v.heads[facts.Batch]; ok && known != head {
-		return fmt.Errorf("the head of batch %d is another than that of the batch that was pruned", facts.Batch)
+	if facts.Batch >= v.current.Batch.Number {
+		return fmt.Errorf("it is about batch %d, and is in batch %d itself", facts.Batch, v.current.Batch.Number)
 	}
-	if h := v.options.Head; h != nil && h.Batch == facts.Batch && h.Sum == head {
-		v.headFound = true
+	known, seen := v.ends[facts.Batch]
+	switch {
+	case seen && known.head != head:
+		return fmt.Errorf("the head of batch %d is another than that of the batch that was pruned", facts.Batch)
+	case seen && known.seq != 0 && known.seq != facts.Seq:
+		return fmt.Errorf("the last entry of batch %d is %d, and not %d", facts.Batch, known.seq, facts.Seq)
+	}
+	for _, g := range v.gaps {
+		if g.from <= facts.Batch && facts.Batch <= g.to && (facts.Seq <= g.after || facts.Seq >= g.seq) {
+			return fmt.Errorf("entry %d is not one of batches %d to %d", facts.Seq, g.from, g.to)
+		}
 	}
 	n := 0 // entries that are deleted while the log is read
 	for n < len(v.missing) && max(v.missing[n], -v.missing[n]) <= facts.Seq {
+		if v.missing[n] > 0 {
+			v.Excused++
+		}
 		n++
 	}
 	v.missing = v.missing[n:]
@@ -376,6 +423,9 @@ func (v *verifier) finish() {
 		if !v.broken { // else a later entry may say that they were pruned
 			v.found(Finding{Removed, g.seq, g.from, fmt.Sprintf("batches %d to %d are missing, and no entry says that they were pruned", g.from, g.to)})
 		}
+	}
+	if v.First == nil && v.Checkpoints == 0 && v.Oldest.Before(v.options.TimestampedBefore) && v.Batches > 0 {
+		v.found(Finding{Removed, 0, 0, fmt.Sprintf("the log has entries from %s, and no checkpoint with a timestamp", formatTime(v.Oldest))})
 	}
 	if h := v.options.Head; h != nil && !v.headFound && !v.broken {
 		f := Finding{Cut, v.lastSeq + 1, h.Batch, fmt.Sprintf("the chain ends with batch %d, and batch %d, whose head is demanded, is missing", v.Last.Batch, h.Batch)}

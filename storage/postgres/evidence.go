@@ -62,6 +62,9 @@ func (r batchRow) batch() (storage.Batch, error) {
 // when the last entry that it returns was visible. It does not request the lock, so that nothing waits for EntriesAfter.
 const (
 	sharedLock = `SELECT pg_advisory_xact_lock_shared(hashtextextended('innsigli.evidence', 0))`
+	// readingLock is held by a transaction that reads entries, and may record others: two that record would wait for each
+	// other. It must read before it records.
+	readingLock = `SELECT pg_advisory_xact_lock(hashtextextended('innsigli.evidence.reading', 0))`
 	// recording selects the transactions of others that hold the lock.
 	recording = `SELECT coalesce(array_agg(virtualtransaction), '{}') FROM pg_locks
 		WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
@@ -117,6 +120,11 @@ func one[R any](list []R, err error) (r R, _ error) {
 
 func (s evidenceLog) EntriesAfter(ctx context.Context, seq int64, limit int) (entries []storage.Entry, err error) {
 	err = s.db.read(ctx, func(q querier) error {
+		if s.db.txn(ctx) != nil {
+			if _, err := q.Exec(ctx, readingLock); err != nil {
+				return err
+			}
+		}
 		var last *int64
 		const visible = `SELECT max(seq) FROM (SELECT seq FROM evidence WHERE seq > $1 ORDER BY seq LIMIT $2) AS page`
 		if err := q.QueryRow(ctx, visible, seq, max(limit, 0)).Scan(&last); err != nil || last == nil {

@@ -3,12 +3,14 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
 
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/storage"
@@ -106,19 +108,64 @@ func asRole(t *testing.T, database, role string) string {
 	return u.String()
 }
 
-// A server's role appends to the log and its chain, and cannot change or delete either. A member of innsigli_evidence prunes
-// and erases.
-func TestOnlyTheRoleForEvidenceDeletes(t *testing.T) {
-	database := migrated(t)
+// evidenceRoles returns a database as the role of servers has it open, and as one that deletes evidence.
+func evidenceRoles(t *testing.T) (database string, server, pruner *DB) {
+	t.Helper()
+	database = migrated(t)
 	execute(t, database, `
 		DO $$ BEGIN CREATE ROLE innsigli_evidence; EXCEPTION WHEN duplicate_object OR unique_violation THEN END $$;
 		DO $$ BEGIN CREATE ROLE chain_server LOGIN PASSWORD 'secret'; EXCEPTION WHEN duplicate_object OR unique_violation THEN END $$;
 		DO $$ BEGIN CREATE ROLE chain_pruner LOGIN PASSWORD 'secret'; EXCEPTION WHEN duplicate_object OR unique_violation THEN END $$;
-		GRANT innsigli_evidence TO chain_pruner;
-		GRANT SELECT ON innsigli_schema TO chain_server, innsigli_evidence;
-		GRANT ALL ON evidence, evidence_salts, evidence_batches TO chain_server;
-		GRANT SELECT, INSERT, DELETE ON evidence, evidence_salts, evidence_batches TO innsigli_evidence`)
-	server, pruner := openedAt(t, asRole(t, database, "chain_server"), Options{}), openedAt(t, asRole(t, database, "chain_pruner"), Options{})
+		GRANT innsigli_evidence TO chain_pruner`)
+	if err := GrantServer(t.Context(), database, "chain_server", Options{}); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, database, "GRANT ALL ON evidence, evidence_salts, evidence_batches TO chain_server") // the triggers refuse the rest
+	return database, openedAt(t, asRole(t, database, "chain_server"), Options{}), openedAt(t, asRole(t, database, "chain_pruner"), Options{})
+}
+
+// What a server's role can insert makes the operator delete nothing else than what was asked for.
+func TestPruningBelievesNoRecord(t *testing.T) {
+	database, server, pruner := evidenceRoles(t)
+	as := func(db *DB) storagetest.Backend {
+		return storagetest.Backend{Transactor: db, EvidenceLog: db.EvidenceLog()}
+	}
+	storagetest.LyingPrune(t, as(server), as(pruner), as(openedAt(t, database, Options{})))
+}
+
+// Operators that erase and prune at once wait for each other in turn, and none fails.
+func TestErasingAndPruningAtOnce(t *testing.T) {
+	_, server, pruner := evidenceRoles(t)
+	at := time.Date(2026, 3, 1, 12, 30, 15, 123456000, time.UTC)
+	chain := evidence.Chain{Log: pruner.EvidenceLog(), Tx: pruner, Clock: func(context.Context) time.Time { return at.AddDate(1, 0, 0) }}
+	const n = 8
+	for i := range n {
+		old := storage.Entry{Subject: "old", Kind: "asked", At: at, Facts: []byte("{}")}
+		later := storage.Entry{Subject: fmt.Sprint(i), Kind: "asked", At: at.AddDate(0, 6, 0), Facts: []byte("{}")}
+		do(t, server, func(ctx context.Context) error { return server.EvidenceLog().Record(ctx, old) })
+		if _, err := (evidence.Chain{Log: server.EvidenceLog(), Tx: server}).Extend(t.Context(), evidence.State{}); err != nil {
+			t.Fatal(err)
+		}
+		do(t, server, func(ctx context.Context) error { return server.EvidenceLog().Record(ctx, later) })
+	}
+	var group errgroup.Group
+	for i := range n {
+		group.Go(func() error { _, err := chain.Erase(t.Context(), fmt.Sprint(i)); return err })
+		group.Go(func() error { _, err := chain.Prune(t.Context(), at.AddDate(0, 1, 0), 0); return err })
+	}
+	if err := group.Wait(); err != nil {
+		t.Error(err)
+	}
+	result, err := evidence.Verify(evidence.Export(t.Context(), server.EvidenceLog()), evidence.Options{})
+	if err != nil || result.First != nil {
+		t.Errorf("verified: %+v, %v, %v", result, result.First, err)
+	}
+}
+
+// A server's role appends to the log and its chain, and cannot change or delete either. A member of innsigli_evidence prunes
+// and erases.
+func TestOnlyTheRoleForEvidenceDeletes(t *testing.T) {
+	database, server, pruner := evidenceRoles(t)
 	at := time.Date(2026, 3, 1, 12, 30, 15, 123456000, time.UTC)
 	chain := func(db *DB) evidence.Chain { return evidence.Chain{Log: db.EvidenceLog(), Tx: db} }
 	entry := storage.Entry{Subject: "s", Kind: "asked", At: at, Facts: []byte("{}")}

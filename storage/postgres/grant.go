@@ -26,10 +26,11 @@ func serverPrivileges(table string) string {
 // GrantServer grants a role what servers need on the tables that [Migrate] has made, and nothing else: the role can
 // neither change nor truncate tables. Privileges on these tables that the role had before are withdrawn. Tables that a
 // later version adds can be used before GrantServer is called again, which is needed after each migration all the same,
-// since a table may permit less than others. GrantServer may be called again at any time, also while servers run.
+// since a table may permit less than others. If the role innsigli_evidence exists, it is granted what erasing and pruning the
+// evidence log needs. GrantServer may be called again at any time, also while servers run.
 //
-// It must be called as the owner of the tables. The role must exist, and be neither a superuser nor a member of the
-// owner: it is [ErrRole] otherwise. Other errors: [ErrURL], [ErrInsecure], [ErrNoDatabase], [ErrAccessDenied],
+// It must be called as the owner of the tables. The role must exist. It is [ErrRole] if it is a superuser, may create
+// roles, or is a member of the owner or of innsigli_evidence, which deletes from the evidence log. Other errors: [ErrURL], [ErrInsecure], [ErrNoDatabase], [ErrAccessDenied],
 // [ErrSchema], [ErrNotGranted], [ErrMayNotMigrate], [ErrUntrusted], storage.ErrUnavailable.
 func GrantServer(ctx context.Context, url, role string, opts Options) error {
 	conn, err := connectToMigrate(ctx, url, opts)
@@ -89,8 +90,10 @@ func tableOwner(ctx context.Context, tx pgx.Tx) (owner string, err error) {
 
 // checkServerRole returns [ErrRole] unless the role exists and cannot do what only the owner of the tables may.
 func checkServerRole(ctx context.Context, tx pgx.Tx, role, owner string) error {
-	var super, member bool
-	err := tx.QueryRow(ctx, "SELECT rolsuper, pg_has_role(oid, $2::name, 'MEMBER') FROM pg_roles WHERE rolname = $1", role, owner).Scan(&super, &member)
+	var super, creates, member, deletes bool
+	err := tx.QueryRow(ctx, `SELECT rolsuper, rolcreaterole, pg_has_role(oid, $2::name, 'MEMBER'),
+		EXISTS (SELECT FROM pg_roles AS e WHERE e.rolname = 'innsigli_evidence' AND pg_has_role(pg_roles.oid, e.oid, 'MEMBER'))
+		FROM pg_roles WHERE rolname = $1`, role, owner).Scan(&super, &creates, &member, &deletes)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return fmt.Errorf("%w: there is no role %s: create it first, such as with: createuser --pwprompt NAME", ErrRole, quoted(role))
@@ -98,6 +101,10 @@ func checkServerRole(ctx context.Context, tx pgx.Tx, role, owner string) error {
 		return err
 	case super:
 		return fmt.Errorf("%w: %s is a superuser: create another role", ErrRole, quoted(role))
+	case creates:
+		return fmt.Errorf("%w: %s may create roles, and so may become a member of others: run ALTER ROLE %[2]s NOCREATEROLE, or create another role", ErrRole, quoted(role))
+	case deletes:
+		return fmt.Errorf("%w: %s is, or is a member of, innsigli_evidence, and may delete from the evidence log: create another role", ErrRole, quoted(role))
 	case member:
 		return fmt.Errorf("%w: %s is, or is a member of, the owner of the tables: create another role", ErrRole, quoted(role))
 	}
@@ -105,8 +112,12 @@ func checkServerRole(ctx context.Context, tx pgx.Tx, role, owner string) error {
 }
 
 // serverGrants returns the statements that give a role the privileges of servers on the tables and sequences of the
-// owner, and on those that the owner makes later.
+// owner, and on those that the owner makes later. They also give innsigli_evidence its own, if that role exists.
 func serverGrants(ctx context.Context, tx pgx.Tx, role, owner string) ([]string, error) {
+	var deleter bool
+	if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = 'innsigli_evidence')").Scan(&deleter); err != nil {
+		return nil, err
+	}
 	rows, err := tx.Query(ctx, `SELECT n.nspname, c.relname, c.relkind = 'S'
 		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'S') AND pg_get_userbyid(c.relowner) = $1
@@ -115,6 +126,9 @@ func serverGrants(ctx context.Context, tx pgx.Tx, role, owner string) ([]string,
 		return nil, err
 	}
 	var statements []string
+	if deleter {
+		statements = append(statements, "GRANT SELECT ON innsigli_schema TO innsigli_evidence", "GRANT SELECT, INSERT, DELETE ON evidence, evidence_salts, evidence_batches TO innsigli_evidence")
+	}
 	var schema, name string
 	var sequence bool
 	to, of := quoted(role), quoted(owner)
@@ -129,6 +143,9 @@ func serverGrants(ctx context.Context, tx pgx.Tx, role, owner string) ([]string,
 			"GRANT "+privileges+" ON "+object+" TO "+to)
 		return nil
 	})
+	if deleter {
+		statements = append(statements, "GRANT USAGE ON SCHEMA "+quoted(schema)+" TO innsigli_evidence")
+	}
 	later := "ALTER DEFAULT PRIVILEGES FOR ROLE " + of + " IN SCHEMA " + quoted(schema) + " GRANT "
 	return append(statements,
 		"GRANT USAGE ON SCHEMA "+quoted(schema)+" TO "+to,

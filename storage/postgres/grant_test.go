@@ -37,7 +37,9 @@ func serverRole(t testing.TB, cluster string) (name string, as func(database str
 func TestGrantServer(t *testing.T) {
 	cluster := postgrestest.Cluster(t).URL("postgres")
 	execute(t, cluster, `CREATE ROLE owner LOGIN PASSWORD 'o'; CREATE ROLE "ser""ver; DROP" LOGIN PASSWORD 's';
-		CREATE ROLE apprentice LOGIN IN ROLE owner; CREATE ROLE chief LOGIN SUPERUSER`)
+		CREATE ROLE apprentice LOGIN IN ROLE owner; CREATE ROLE chief LOGIN SUPERUSER; CREATE ROLE creator LOGIN CREATEROLE;
+		DO $$ BEGIN CREATE ROLE innsigli_evidence; EXCEPTION WHEN duplicate_object OR unique_violation THEN END $$;
+		CREATE ROLE pruner LOGIN IN ROLE innsigli_evidence`)
 	execute(t, cluster, "CREATE DATABASE service OWNER owner")
 	execute(t, within(t, cluster, "service"), "REVOKE CREATE ON SCHEMA public FROM PUBLIC; GRANT CREATE ON SCHEMA public TO owner") // as it is from Postgres 15 on
 	owner, server := as(t, cluster, "owner", "o", "service"), as(t, cluster, `ser"ver; DROP`, "s", "service")
@@ -45,7 +47,7 @@ func TestGrantServer(t *testing.T) {
 	if _, _, err := Migrate(t.Context(), owner, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, role := range []string{"owner", "apprentice", "chief", "nobody", strings.Repeat("x", 64), ""} {
+	for _, role := range []string{"owner", "apprentice", "chief", "creator", "pruner", "innsigli_evidence", "nobody", strings.Repeat("x", 64), ""} {
 		checkError(t, GrantServer(t.Context(), owner, role, Options{}), ErrRole)
 	}
 	checkError(t, GrantServer(t.Context(), server, "apprentice", Options{}), ErrNotGranted)

@@ -29,19 +29,21 @@ func TestBackend(t *testing.T) {
 	}
 	for name, files := range tables {
 		t.Run(name, func(t *testing.T) {
-			role, as := serverRole(t, postgrestest.Database(t))
+			cluster := postgrestest.Database(t)
+			servers, _ := serverRole(t, cluster)
+			role, as := serverRole(t, cluster)
 			database := postgrestest.Database(t)
+			execute(t, database, fmt.Sprintf(`DO $$ BEGIN CREATE ROLE innsigli_evidence; EXCEPTION WHEN duplicate_object OR unique_violation THEN END $$;
+				GRANT %s, innsigli_evidence TO %s`, servers, role))
 			storagetest.Run(t, func(t *testing.T) storagetest.Backend {
 				url := schema(t, database)
 				if _, _, err := migrate(t.Context(), url, Options{}, files); err != nil {
 					t.Fatal(err)
 				}
-				if err := GrantServer(t.Context(), url, role, Options{}); err != nil {
+				if err := GrantServer(t.Context(), url, servers, Options{}); err != nil {
 					t.Fatal(err)
 				}
-				execute(t, url, fmt.Sprintf(`DO $$ BEGIN CREATE ROLE innsigli_evidence; EXCEPTION WHEN duplicate_object OR unique_violation THEN END $$;
-					GRANT innsigli_evidence TO %[1]s; GRANT DELETE ON evidence, evidence_salts, evidence_batches TO %[1]s;
-					GRANT UPDATE ON SEQUENCE evidence_seq_seq TO %[1]s`, role))
+				execute(t, url, "GRANT UPDATE ON SEQUENCE evidence_seq_seq TO "+role)
 				return backendFor(t, as(url), url)
 			})
 		})

@@ -41,7 +41,7 @@ func TamperedEvidence(t *testing.T, b *Backend, changes int, rewrite func(entrie
 		change := tamperings[i%len(tamperings)]
 		want, head := change.do(l)
 		rewrite(l.entries, l.batches)
-		result, err := evidence.Verify(evidence.Export(t.Context(), b.EvidenceLog), evidence.Options{Head: head, CheckToken: checkToken})
+		result, err := evidence.Verify(evidence.Export(t.Context(), b.EvidenceLog), evidence.Options{Head: head, CheckToken: checkToken, TimestampedBefore: after(5000)})
 		switch {
 		case err != nil:
 			t.Errorf("%s (seed %d): %v", change.name, i, err)
@@ -346,6 +346,115 @@ var tamperings = []tampering{
 		}
 		return evidence.Finding{Fault: evidence.Changed, Seq: l.batches[i+1].Entries[0].Seq}, nil
 	}},
+	{"a record of pruning that names the batch it is in, or one after it", func(l *tamperedLog) (evidence.Finding, *evidence.Head) {
+		e := l.forge(evidence.PrunedKind, prunedFacts(l.head.Batch+1+l.random.Int64N(3), l.head.Sum, 1<<40))
+		return evidence.Finding{Fault: evidence.Changed, Seq: e.Seq}, nil
+	}},
+	{"an end that was cut off, with a record of pruning that names the head it had", func(l *tamperedLog) (evidence.Finding, *evidence.Head) {
+		head := l.head
+		last := l.batches[len(l.batches)-3].Last()
+		l.batches = l.batches[:len(l.batches)-2]
+		l.remove(func(e storage.Entry) bool { return e.Seq > last })
+		e := l.forge(evidence.PrunedKind, prunedFacts(head.Batch, head.Sum, last))
+		return evidence.Finding{Fault: evidence.Changed, Seq: e.Seq}, &head
+	}},
+	{"an entry that was removed, with a record of pruning that has another Seq than its batch", func(l *tamperedLog) (evidence.Finding, *evidence.Head) {
+		seq := l.entry().Seq
+		l.remove(func(e storage.Entry) bool { return e.Seq == seq })
+		b := l.batch()
+		l.forge(evidence.PrunedKind, prunedFacts(b.Number, b.Head, 1<<40))
+		return evidence.Finding{Fault: evidence.Removed, Seq: seq}, nil
+	}},
+	{"an entry that was removed, with a record of erasing in a chain computed anew", func(l *tamperedLog) (evidence.Finding, *evidence.Head) {
+		seq := l.entry().Seq
+		l.remove(func(e storage.Entry) bool { return e.Seq == seq })
+		last := &l.entries[len(l.entries)-1]
+		last.Subject, last.Kind = evidence.ErasedKind, evidence.ErasedKind
+		last.Facts = json.RawMessage(fmt.Sprintf(`{"entries":[{"seq":%d,"kind":"kind 0","at":"2026-03-01T00:00:00Z"}]}`, seq))
+		l.relinkFrom(0)
+		return evidence.Finding{Fault: evidence.Changed}, &l.head
+	}},
+	{"a checkpoint over a batch that does not come before it", func(l *tamperedLog) (evidence.Finding, *evidence.Head) {
+		sum, _ := token(context.Background(), l.head.Sum[:])
+		facts, _ := json.Marshal(map[string]any{"batch": l.head.Batch + 1 + l.random.Int64N(3), "head": fmt.Sprintf("%x", l.head.Sum), "token": sum})
+		e := l.forge(evidence.CheckpointKind, string(facts))
+		return evidence.Finding{Fault: evidence.Changed, Seq: e.Seq}, nil
+	}},
+	{"a chain computed anew, with nothing in place of its checkpoints", func(l *tamperedLog) (evidence.Finding, *evidence.Head) {
+		for i := range l.entries {
+			if l.entries[i].Kind == evidence.CheckpointKind {
+				l.entries[i].Kind = "kind 0"
+			}
+		}
+		l.relinkFrom(0)
+		return evidence.Finding{Fault: evidence.Removed}, nil
+	}},
+	{"a first batch that counts entries of which it has none", func(l *tamperedLog) (evidence.Finding, *evidence.Head) {
+		e := l.entries[len(l.entries)-1]
+		l.entries, l.batches = []storage.Entry{e}, []storage.Batch{{Number: 1, Total: 2 + l.random.Int64N(9), Newest: e.At, Entries: []storage.EntryDigest{{Seq: e.Seq}}}}
+		l.batches[0] = relink(l, l.batches[0])
+		return evidence.Finding{Fault: evidence.Changed, Seq: e.Seq}, nil
+	}},
+}
+
+// prunedFacts returns the facts of a record of pruning up to a batch.
+func prunedFacts(batch int64, head [sha256.Size]byte, seq int64) string {
+	return fmt.Sprintf(`{"batch":%d,"head":"%x","seq":%d,"total":0}`, batch, head, seq)
+}
+
+// forge appends an entry about the log itself, in a batch of its own that continues the chain.
+func (l *tamperedLog) forge(kind, facts string) storage.Entry {
+	last := l.batches[len(l.batches)-1]
+	e := storage.Entry{Seq: last.Last() + 1, Subject: kind, Kind: kind, At: last.Newest, Facts: json.RawMessage(facts), Salt: bytes.Repeat([]byte{7}, 16)}
+	l.entries = append(l.entries, e)
+	l.batches = append(l.batches, relink(l, storage.Batch{
+		Number: last.Number + 1, Previous: last.Head, Total: last.Total + 1, Newest: e.At, Entries: []storage.EntryDigest{{Seq: e.Seq}},
+	}))
+	return e
+}
+
+// relinkFrom computes the batches from an index on anew, over the entries as they are now.
+func (l *tamperedLog) relinkFrom(first int) {
+	for i := first; i < len(l.batches); i++ {
+		if i > 0 {
+			l.batches[i].Previous = l.batches[i-1].Head
+		}
+		l.batches[i] = relink(l, l.batches[i])
+	}
+}
+
+// LyingPrune fails the test if a record that the role of servers can add has [evidence.Chain.Prune] delete more than
+// the caller asked for. server, operator and owner are users of the same empty log; owner writes what the other could.
+func LyingPrune(t *testing.T, server, operator, owner Backend) {
+	t.Helper()
+	chain := evidence.Chain{Log: operator.EvidenceLog, Tx: operator, Clock: func(context.Context) time.Time { return after(500) }}
+	for i := range 3 {
+		addEntries(t, server, exampleEntry("s", "kind", 100*i))
+		chainAll(t, server)
+	}
+	last, err := server.EvidenceLog.LastBatch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lie := exampleEntry("s", evidence.PrunedKind, 400)
+	lie.Subject, lie.Facts = evidence.PrunedKind, json.RawMessage(prunedFacts(last.Number, last.Head, last.Last()))
+	addEntries(t, server, lie)
+	if n, err := chain.Prune(t.Context(), after(0), 0); n != 0 || err != nil {
+		t.Errorf("deleted %d entries that are not old, %v", n, err)
+	}
+	if n, err := chain.Prune(t.Context(), after(50), 0); n != 1 || err != nil {
+		t.Errorf("deleted %d entries, of which one is old, %v", n, err)
+	}
+	// A batch that says it is old, at a number that is free now, takes no newer entries with it.
+	all := allEntries(t, server)
+	old := relink(&tamperedLog{}, storage.Batch{Number: 1, Total: 1, Newest: after(-1000), Entries: []storage.EntryDigest{{Seq: all[len(all)-1].Seq}}})
+	do(t, owner, func(ctx context.Context) error { return owner.EvidenceLog.Restore(ctx, nil, []storage.Batch{old}) })
+	if n, err := chain.Prune(t.Context(), after(50), 0); n != 0 || err == nil {
+		t.Errorf("deleted %d entries with a batch that is older than they are, %v", n, err)
+	}
+	if left := allEntries(t, server); len(left) != len(all) {
+		t.Errorf("%d of %d entries are left", len(left), len(all))
+	}
 }
 
 // relink returns a batch over the entries as they are now, by the format that docs/reference/evidence.md describes, of which
