@@ -16,6 +16,7 @@ import (
 	"github.com/innsigli/innsigli/httpapi"
 	"github.com/innsigli/innsigli/idp/audkenni"
 	openapitest "github.com/innsigli/innsigli/internal/test/openapi"
+	"github.com/innsigli/innsigli/pades/inspect"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
@@ -332,4 +333,26 @@ func publishedPaths(t *testing.T, h http.Handler) map[string]bool {
 		all[path] = true
 	}
 	return all
+}
+
+// TestWarningCodes checks that the document has the codes of warnings that an account can refuse: those of the document, not of
+// the signing page (spec 3.12).
+func TestWarningCodes(t *testing.T) {
+	_, text := documentOf(t, start(t, wiring{}))
+	var d struct {
+		Components struct {
+			Schemas struct {
+				DocumentWarning struct {
+					Properties struct {
+						Code struct{ Enum []inspect.Code }
+					}
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(text, &d); err != nil {
+		t.Fatal(err)
+	}
+	want := slices.DeleteFunc(inspect.Codes(), func(c inspect.Code) bool { return c == inspect.PageNotShown })
+	diff(t, "codes", want, d.Components.Schemas.DocumentWarning.Properties.Code.Enum)
 }

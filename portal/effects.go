@@ -184,7 +184,7 @@ type loggedInFacts struct {
 type begunFacts struct {
 	Participant string `json:"participant"`        // ID
 	Request     string `json:"request"`            // ID of the signing request
-	NotShown    string `json:"notShown,omitempty"` // pages that could not be shown, which the person has confirmed to have read
+	NotShown    string `json:"notShown,omitempty"` // as in [process.BeginSigning]
 }
 
 // declinedFacts are the facts of declinedEntry.

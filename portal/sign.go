@@ -20,7 +20,7 @@ type SignRequest struct {
 	Method   idp.Method
 	Phone    string // for idp.SIM
 	Revision int    // of the document that the person has read: [DocumentCopy.Revision]
-	NotShown string // pages that could not be shown, which the person has confirmed to have read, such as "3,7-9"; for the evidence log
+	NotShown string // pages that could not be shown, which the person has confirmed to have read, such as "3,7-9"; "all"; for the evidence log
 }
 
 // Sign asks the person who has logged in as a participant to sign. No other participant can sign until this signature

@@ -76,7 +76,7 @@ rare feature. What each kind of warning means is in [Warnings about a document](
 |---|---|
 `, warned, len(files), roundUp(slowest.took))
 	for _, code := range inspect.Codes() {
-		if code != inspect.PageNotDrawn {
+		if code != inspect.PageNotShown {
 			fmt.Fprintf(&out, "| %s | %d |\n", code, len(rows[code]))
 		}
 	}

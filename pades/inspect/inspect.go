@@ -50,15 +50,16 @@ const (
 	PrintDiffers Code = "PrintDiffers"
 	// ExternalReference: a part of the document is in another file (7.11), or the document opens one by itself.
 	ExternalReference Code = "ExternalReference"
-	// PageNotDrawn: a page that the server could not draw. [PDF] draws no pages and does not report it.
-	PageNotDrawn Code = "PageNotDrawn"
+	// PageNotShown: a page that the server could not draw, or beyond the number that it shows. [PDF] draws no pages and does
+	// not report it.
+	PageNotShown Code = "PageNotShown"
 	// NotFullyInspected: a part of the document cannot be read, or is too large.
 	NotFullyInspected Code = "NotFullyInspected"
 )
 
 // Codes returns all codes.
 func Codes() []Code {
-	return []Code{JavaScript, LaunchAction, SubmitAction, XFA, EmbeddedFiles, HiddenLayers, PrintDiffers, ExternalReference, PageNotDrawn, NotFullyInspected}
+	return []Code{JavaScript, LaunchAction, SubmitAction, XFA, EmbeddedFiles, HiddenLayers, PrintDiffers, ExternalReference, PageNotShown, NotFullyInspected}
 }
 
 // A Warning is a reason why a document may look different to different readers.

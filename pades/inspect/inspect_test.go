@@ -335,7 +335,7 @@ func TestPolicy(t *testing.T) {
 			t.Errorf("%q (-want +got):\n%s", policy, diff)
 		}
 	}
-	for _, policy := range []inspect.Policy{"refuse:", "refuse:xfa", "refuse:XFA,", "refuse:XFA,XFA", "refuse:PageNotDrawn", "Warn", "warn:XFA"} {
+	for _, policy := range []inspect.Policy{"refuse:", "refuse:xfa", "refuse:XFA,", "refuse:XFA,XFA", "refuse:PageNotShown", "Warn", "warn:XFA"} {
 		if policy.Check() == nil {
 			t.Errorf("%q is valid", policy)
 		}

@@ -17,7 +17,7 @@ const (
 )
 
 // Check returns an error unless the policy is "warn", "refuse", or "refuse:" and kinds that are separated by commas.
-// [PageNotDrawn] is no such kind, because it is known only when a page is drawn.
+// [PageNotShown] is no such kind, because it is known only when a page is drawn.
 func (p Policy) Check() error {
 	if p == "" || p == Warn || p == Refuse {
 		return nil
@@ -63,7 +63,7 @@ type RefusedError struct {
 func (e *RefusedError) Error() string { return "inspect: the document is refused: " + join(e.Codes) }
 
 func refusable() []Code {
-	return slices.DeleteFunc(Codes(), func(c Code) bool { return c == PageNotDrawn })
+	return slices.DeleteFunc(Codes(), func(c Code) bool { return c == PageNotShown })
 }
 
 func join(codes []Code) string {

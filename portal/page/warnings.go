@@ -38,7 +38,7 @@ func warningsOf(warnings []inspect.Warning, notShown string) (list []warningView
 		}
 		if view := (warningView{"warning." + strings.ToLower(string(code)), displayRanges(pageRanges(pages))}); found {
 			list = append(list, view)
-		} else if code == inspect.PageNotDrawn && notShown != "" {
+		} else if code == inspect.PageNotShown && notShown != "" {
 			view.Pages = displayRanges(notShown)
 			list = append(list, view)
 		}
@@ -46,12 +46,12 @@ func warningsOf(warnings []inspect.Warning, notShown string) (list []warningView
 	return list
 }
 
-// wholeDocument stands for all pages of a document of which none can be shown.
+// wholeDocument stands for all pages of a document of which none can be shown. It is in the evidence log.
 const wholeDocument = "all"
 
 // notShown returns the pages of the document that cannot be shown, such as "3,7-9": those without a size, those that could
-// not be drawn when a picture of them was requested, and those after the last that is shown. It is empty if there are none, and wholeDocument if
-// the file cannot be read. sizes are nil in that case.
+// not be drawn when a picture of them was requested, and those after the last that is shown. It is empty if there are none,
+// and wholeDocument if the file cannot be read. sizes are nil in that case.
 func (p *Page) notShown(ctx context.Context, view *portal.ParticipantView, sizes *pageSizes) (string, error) {
 	if sizes == nil {
 		return wholeDocument, nil

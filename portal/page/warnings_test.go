@@ -74,7 +74,7 @@ func TestPagesThatWereNotShown(t *testing.T) {
 			t.Errorf("page %s: status %d, want %d", n, a.status, status)
 		}
 	}
-	b.get(of(v, 0)).says(t, http.StatusOK, "warning.pagenotdrawn", "sign.notshown.pages").contains(t, `name="notshown" value="2" required`)
+	b.get(of(v, 0)).says(t, http.StatusOK, "warning.pagenotshown", "sign.notshown.pages").contains(t, `name="notshown" value="2" required`)
 	for _, wrong := range []string{"", "1", "all", "2,3"} {
 		b.post(of(v, 0, "/sign"), "method", "IdpApp", "revision", "0", "notshown", wrong).
 			says(t, http.StatusUnprocessableEntity, "sign.notshown.fault", "sign.title").contains(t, `value="2"`)
@@ -110,7 +110,7 @@ func TestPageIsDrawnLater(t *testing.T) {
 		if want := `name="notshown" value="` + step.notShown + `"`; step.notShown != "" {
 			a.contains(t, want)
 		} else {
-			a.says(t, http.StatusOK, "!warning.pagenotdrawn", "!sign.notshown.pages")
+			a.says(t, http.StatusOK, "!warning.pagenotshown", "!sign.notshown.pages")
 		}
 	}
 }

@@ -35,7 +35,7 @@ type BeginSigning struct {
 	Participant string
 	Revision    int    // of the document that the person has read: [Process.Revision] at that time
 	Request     string // ID of the signing request
-	NotShown    string // pages that could not be shown, which the person has confirmed to have read, such as "3,7-9"
+	NotShown    string // pages that could not be shown, which the person has confirmed to have read, such as "3,7-9"; "all"
 }
 
 // BeginSigningAs is the start of a signature by a sandbox user, without a login.
