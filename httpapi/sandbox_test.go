@@ -116,9 +116,9 @@ func TestSandboxUserAlreadyExists(t *testing.T) {
 	second := c.user(fields{"fullName": "Second", "kennitala": "2222222222", "phone": "222"})
 	before := c.listed()
 	for name, taken := range map[string]fields{
-		"kennitala":                {"kennitala": "0101-30298"},
+		"kennitala":                       {"kennitala": "0101-30298"},
 		"kennitala, not counting hyphens": {"kennitala": "01-0130298"},
-		"phone":                    {"phone": "111"},
+		"phone":                           {"phone": "111"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, other := c.in(t), s.signer(t)
