@@ -239,3 +239,21 @@ func TestLoginAsAnotherPerson(t *testing.T) {
 	b.follow(a).says(t, http.StatusOK, "login.how", "!landing.continue.title")
 	b.logIn(d.link(1), jon).leadsTo(t, of(d.invited, 1))
 }
+
+// TestSamePerson checks that hyphens do not count, and that a missing kennitala equals none.
+func TestSamePerson(t *testing.T) {
+	for _, test := range []struct {
+		a, b string
+		want bool
+	}{
+		{"0101302989", "010130-2989", true},
+		{"0101302989", "0101302990", false},
+		{"0101302989", "", false},
+		{"", "", false},
+		{"-", "", false},
+	} {
+		if got := samePerson(test.a, test.b); got != test.want {
+			t.Errorf("samePerson(%q, %q) = %v, want %v", test.a, test.b, got, test.want)
+		}
+	}
+}
