@@ -45,6 +45,8 @@ var subjects = []subject{
 		{pkg: "storage/postgres", name: "Delete", times: "5x", what: "deleting it", settings: foreign},
 		{pkg: "storage/bolt", name: "Signers", times: "11x", unit: "x-first", what: "the tenth signature on a document of 22 MB", floor: "the first on one of 100 KB"},
 		{pkg: "storage/postgres", name: "Signers", times: "11x", unit: "x-first", what: "the tenth signature on a document of 22 MB", floor: "the first on one of 100 KB", settings: foreign},
+		{pkg: "storage/postgres", name: "Record", times: "8s", what: "recording evidence while a server chains it, and without", settings: foreign},
+		{pkg: "storage/evidence", name: "Verify", times: "2x", demanded: "5 s", what: "verifying an evidence log of 100,000 entries, in a store and in an export"},
 		{pkg: "storage/bolt", name: "Claims", times: "1x", unit: "x-empty", what: "claiming jobs beside a backlog", floor: "the same without one"},
 		{pkg: "storage/postgres", name: "Claims", times: "1x", unit: "x-empty", what: "claiming jobs beside a backlog", floor: "the same without one", settings: foreign},
 		{pkg: "storage/bolt", name: "Processes", times: "1x", unit: "x-empty", what: "the life of a process beside 100,000 that wait", floor: "the same in an empty store", long: true},
