@@ -38,7 +38,7 @@ func TestEvidenceOfManyPages(t *testing.T) {
 		for request, want := range map[string][]storage.Entry{"": entries, "request 3": third} {
 			var got []storage.Entry
 			each := func(r evidence.Record) error {
-				if r.Entry != nil { // the server may have chained it
+				if r.Entry != nil && r.Entry.Account != "" { // not the log's own, since the server chains it meanwhile
 					e := *r.Entry
 					e.Salt = nil
 					got = append(got, e)
