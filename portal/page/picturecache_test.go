@@ -442,6 +442,7 @@ func TestPicturesOfAccountsAreFair(t *testing.T) {
 		p := newPictures(blank{}, admission.NewQueue(4, 20))
 		defer p.close()
 		var all sync.WaitGroup
+		var lock sync.Mutex
 		ask := func(account string, process int, ended *[]error) {
 			all.Go(func() {
 				k := cacheKey{docRevision{account, fmt.Sprint(process), 3}, 1, 640}
@@ -449,6 +450,8 @@ func TestPicturesOfAccountsAreFair(t *testing.T) {
 					time.Sleep(time.Second)
 					return weighing(1), nil
 				})
+				lock.Lock()
+				defer lock.Unlock()
 				*ended = append(*ended, err)
 			})
 			synctest.Wait()
