@@ -8,6 +8,7 @@ import (
 	"image"
 	"io"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,13 +19,13 @@ import (
 
 // costlyRenderer needs a second for each page, and fails.
 type costlyRenderer struct {
-	rendered int
+	rendered atomic.Int32
 	err      error
 }
 
 func (r *costlyRenderer) Render(context.Context, io.ReaderAt, int64, int, int, int) (*image.RGBA, error) {
 	time.Sleep(time.Second)
-	r.rendered++
+	r.rendered.Add(1)
 	return nil, r.err
 }
 
@@ -59,8 +60,8 @@ func TestFailedPages(t *testing.T) {
 				p.rendererFor("a", content{SHA256: "x"}).Render(t.Context(), test.document, 1, 1, 1, 1)
 				time.Sleep(test.later)
 				p.rendererFor(test.account, content{SHA256: test.sha256}).Render(t.Context(), test.document, 1, test.page, 1, 1)
-				if renderer.rendered != test.rendered {
-					t.Errorf("rendered %d times, want %d", renderer.rendered, test.rendered)
+				if int(renderer.rendered.Load()) != test.rendered {
+					t.Errorf("rendered %d times, want %d", int(renderer.rendered.Load()), test.rendered)
 				}
 			})
 		})
@@ -107,11 +108,11 @@ func TestFloodOfStarts(t *testing.T) {
 			}
 			return time.Since(began), err
 		}
-		refused := 0
+		var refused atomic.Int32
 		for n := range 2 * plansWaiting {
 			all.Go(func() {
 				if _, err := start("flood", n); errors.Is(err, stamp.ErrNotReady) {
-					refused++
+					refused.Add(1)
 				} else if err != nil {
 					t.Error(err)
 				}
@@ -124,7 +125,7 @@ func TestFloodOfStarts(t *testing.T) {
 			}
 		}
 		all.Wait()
-		if served := 2*plansWaiting - refused; served < 8 {
+		if served := 2*plansWaiting - refused.Load(); served < 8 {
 			t.Errorf("%d starts of the flood are served", served)
 		}
 	})
