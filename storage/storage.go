@@ -204,6 +204,11 @@ type Batch struct {
 // Last returns the Seq of the last entry.
 func (b Batch) Last() int64 { return b.Entries[len(b.Entries)-1].Seq }
 
+// Follows reports whether the batch may be appended to a chain that ends with last, the zero Batch if it has none.
+func (b Batch) Follows(last Batch) bool {
+	return b.Number == last.Number+1 && (last.Number == 0 || b.Entries[0].Seq > last.Last())
+}
+
 // EntryDigest is the digest of one entry.
 type EntryDigest struct {
 	Seq int64

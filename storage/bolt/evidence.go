@@ -157,13 +157,10 @@ func (s evidenceLog) EntriesAfter(ctx context.Context, seq int64, limit int) (en
 func (s evidenceLog) AddBatch(ctx context.Context, b storage.Batch, salts [][]byte) error {
 	return s.db.write(ctx, func(tx *bbolt.Tx) error {
 		last, err := lastBatch(tx)
-		switch {
-		case errors.Is(err, storage.ErrNotFound):
-			last = storage.Batch{Entries: []storage.EntryDigest{{}}}
-		case err != nil:
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
 			return err
 		}
-		if b.Number != last.Number+1 || b.Entries[0].Seq <= last.Last() {
+		if !b.Follows(last) {
 			return storage.ErrMoved
 		}
 		for i, e := range b.Entries {

@@ -167,13 +167,10 @@ func awaitRecording(ctx context.Context, q querier) error {
 func (s evidenceLog) AddBatch(ctx context.Context, b storage.Batch, salts [][]byte) error {
 	return s.db.write(ctx, func(tx pgx.Tx) error {
 		last, err := lastBatch(ctx, tx)
-		switch {
-		case errors.Is(err, storage.ErrNotFound):
-			last = storage.Batch{Entries: []storage.EntryDigest{{}}}
-		case err != nil:
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
 			return err
 		}
-		if b.Number != last.Number+1 || b.Entries[0].Seq <= last.Last() {
+		if !b.Follows(last) {
 			return storage.ErrMoved
 		}
 		r := newBatchRow(b)

@@ -817,7 +817,7 @@ func (e evidence) AddBatch(ctx context.Context, b storage.Batch, salts [][]byte)
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return err
 	}
-	if e.joined(ctx) != nil && (b.Number != last.Number+1 || last.Number > 0 && b.Entries[0].Seq <= last.Last()) {
+	if e.joined(ctx) != nil && !b.Follows(last) {
 		return storage.ErrMoved
 	}
 	for i, digest := range b.Entries {
