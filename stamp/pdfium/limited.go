@@ -186,12 +186,15 @@ func (r *Renderer) runWithInstance(ctx context.Context, do func(context.Context,
 	}
 	if err != nil || i.isSpent() {
 		i.close() // the document may have damaged it
-		return err
+		// A new one is made while this document still has its slot, so that the next document does not wait for it.
+		if i, _ = r.newInstance(r.lifetime); i == nil {
+			return err
+		}
 	}
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	r.idle = append(r.idle, i)
-	return nil
+	return err
 }
 
 // takeIdle returns an idle instance, or nil.

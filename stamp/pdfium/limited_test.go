@@ -160,17 +160,14 @@ func TestConcurrentPages(t *testing.T) {
 	}
 }
 
-// TestInstanceIsReplaced checks that an instance is used MaxUses times, and not after its memory has grown
-// or a page has failed.
+// TestInstanceIsReplaced checks that a new instance takes the place of one that was used MaxUses times, whose memory has
+// grown, or on which a page has failed.
 func TestInstanceIsReplaced(t *testing.T) {
 	r := started(t, pdfium.Options{Instances: 1, Limit: enough})
 	small := source{page: page200}.bytes()
 	for n := range pdfium.MaxUses + 2 {
 		drawn(t, r, small, 200, 100)
-		var want []int
-		if uses := (n + 1) % pdfium.MaxUses; uses > 0 {
-			want = []int{uses}
-		}
+		want := []int{(n + 1) % pdfium.MaxUses}
 		if got := r.Idle(); !slices.Equal(got, want) {
 			t.Fatalf("after %d pages: got uses %v of idle instances, want %v", n+1, got, want)
 		}
@@ -181,11 +178,11 @@ func TestInstanceIsReplaced(t *testing.T) {
 		objects: []string{stream("/Type /XObject /Subtype /Form /BBox [0 0 200 100] /Group << /S /Transparency >>", "0 0 150 90 re f 20 20 150 80 re f")},
 	}.bytes()
 	drawn(t, r, transparent, 2880, 1440)
-	if idle := r.Idle(); len(idle) != 0 {
-		t.Errorf("an instance whose memory has grown is kept: %v", idle)
+	if idle := r.Idle(); !slices.Equal(idle, []int{0}) {
+		t.Errorf("after memory has grown: got uses %v of idle instances, want a new one", idle)
 	}
 	drawn(t, r, small, 200, 100)
-	if _, err := render(t.Context(), r, []byte("not a PDF"), 200, 100); err == nil || len(r.Idle()) != 0 {
-		t.Errorf("got error %v and %d idle instances, want an error and none", err, len(r.Idle()))
+	if _, err := render(t.Context(), r, []byte("not a PDF"), 200, 100); err == nil || !slices.Equal(r.Idle(), []int{0}) {
+		t.Errorf("got error %v and uses %v of idle instances, want an error and a new one", err, r.Idle())
 	}
 }
