@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"go.etcd.io/bbolt"
-
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/internal/document"
 )
@@ -52,15 +50,14 @@ var _ storage.Documents = documents{}
 // Documents is the store of documents.
 func (db *DB) Documents() storage.Documents { return documents{db} }
 
-// errCreateInTx: Create runs a transaction of its own, which would wait for that
-// of its context for ever.
-var errCreateInTx = errors.New("bolt: a document cannot be created within a transaction")
+// errInTx: Create and Sweep run transactions of their own, which would wait for that of their context for ever.
+var errInTx = errors.New("bolt: documents cannot be created or swept within a transaction")
 
 // Create writes the file, and stores the record when the file is complete and on the disk. A crash
 // before that leaves a file for Sweep.
 func (s documents) Create(ctx context.Context, r io.Reader, limit int64, hashes ...crypto.Hash) (storage.Ref, error) {
 	if s.db.txn(ctx) != nil {
-		return storage.Ref{}, errCreateInTx
+		return storage.Ref{}, errInTx
 	}
 	sums, err := document.NewSums(hashes)
 	if err != nil {
@@ -85,7 +82,7 @@ func (s documents) Create(ctx context.Context, r io.Reader, limit int64, hashes 
 }
 
 func (s documents) add(ctx context.Context, id string, d documentRecord) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error { return documentTable.insert(tx, id, d) })
+	return s.db.write(ctx, func(tx *boltTx) error { return documentTable.insert(tx, id, d) })
 }
 
 // receive writes what r delivers to a new file, which is on the disk on return, and returns
@@ -123,7 +120,7 @@ func createError(err error) error {
 }
 
 func (s documents) Keep(ctx context.Context, id string) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return documentTable.change(tx, id, func(d *documentRecord) error {
 			d.Kept = true
 			return nil
@@ -132,13 +129,17 @@ func (s documents) Keep(ctx context.Context, id string) error {
 }
 
 func (s documents) Append(ctx context.Context, id string, revisions ...storage.Revision) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return documentTable.change(tx, id, func(d *documentRecord) error {
 			if !document.Follow(d.Size, revisions) {
 				return storage.ErrMoved
 			}
+			file, err := s.db.txn(ctx).file(id)
+			if err != nil {
+				return translate(err)
+			}
 			for _, r := range revisions {
-				if err := s.db.folder.append(id, d.Size, r.Bytes); err != nil {
+				if err := s.db.folder.append(file, id, d.Size, r.Bytes); err != nil {
 					return translate(err)
 				}
 				d.Size += int64(len(r.Bytes))
@@ -149,8 +150,38 @@ func (s documents) Append(ctx context.Context, id string, revisions ...storage.R
 	})
 }
 
+// file opens the file of a document that the transaction appends to, once. The caller is within write.
+func (t *txn) file(id string) (*os.File, error) {
+	if file := t.files[id]; file != nil {
+		return file, nil
+	}
+	file, err := t.db.folder.open(id)
+	if err != nil {
+		return nil, err
+	}
+	if t.files == nil {
+		t.files = map[string]*os.File{}
+	}
+	t.files[id] = file
+	return file, nil
+}
+
+// closeFiles closes the files that the transaction has appended to, and flushes them if it is to be committed. They are
+// on the disk before its records are.
+func (t *txn) closeFiles(flush bool) (err error) {
+	for id, file := range t.files {
+		if flush {
+			err = errors.Join(err, file.Sync())
+		}
+		if err = errors.Join(err, file.Close()); err != nil {
+			err = fmt.Errorf("bolt: document %s: %w", id, err)
+		}
+	}
+	return err
+}
+
 func (s documents) Delete(ctx context.Context, id string) error {
-	return s.db.write(ctx, func(*bbolt.Tx) error {
+	return s.db.write(ctx, func(*boltTx) error {
 		return s.erase(s.db.txn(ctx), id)
 	})
 }
@@ -169,6 +200,9 @@ func (s documents) erase(t *txn, id string) error {
 
 // Sweep leaves a document alone that Create is receiving, however long that takes.
 func (s documents) Sweep(ctx context.Context, earlier time.Time) (total int, err error) {
+	if s.db.txn(ctx) != nil {
+		return 0, errInTx
+	}
 	for n := sweepStep; n == sweepStep && err == nil; total += n {
 		n, err = s.sweep(ctx, earlier)
 	}
@@ -186,7 +220,7 @@ func (s documents) Sweep(ctx context.Context, earlier time.Time) (total int, err
 // sweep removes the oldest few.
 func (s documents) sweep(ctx context.Context, earlier time.Time) (n int, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context) error {
-		return s.db.write(ctx, func(tx *bbolt.Tx) error {
+		return s.db.write(ctx, func(tx *boltTx) error {
 			ids := unkept.ids(tx, before(earlier), sweepStep)
 			for _, id := range ids {
 				if err := s.erase(s.db.txn(ctx), id); err != nil {
@@ -268,7 +302,7 @@ func (b *blob) ReadAt(p []byte, offset int64) (int, error) {
 // exists returns storage.ErrNotFound once the document is deleted. It uses the transaction that
 // the blob was opened in for as long as that lasts.
 func (b *blob) exists() error {
-	check := func(tx *bbolt.Tx) error {
+	check := func(tx *boltTx) error {
 		if !documentTable.has(tx, b.id) {
 			return storage.ErrNotFound
 		}
