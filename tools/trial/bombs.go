@@ -85,7 +85,7 @@ func (b bombs) run(ctx context.Context, store string, out io.Writer) error {
 	if b.program != "" {
 		h.program = b.program
 	}
-	p, err := h.newPortal(ctx)
+	p, err := h.newPortal(ctx, "person-pending = 0", "person-starts = 0") // one person is asked by all starts
 	if err != nil {
 		return err
 	}
@@ -133,18 +133,18 @@ type pagesServer struct {
 	accounts [2]*client
 }
 
-// newPortal starts the server and makes the accounts.
-func (h *house) newPortal(ctx context.Context) (*pagesServer, error) {
+// newPortal starts the server, with limits that differ from the defaults, and makes the accounts.
+func (h *house) newPortal(ctx context.Context, limits ...string) (*pagesServer, error) {
 	address, err := testenv.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
 	key, random := filepath.Join(h.folder, "master.key"), make([]byte, 32)
 	rand.Read(random)
-	config := filepath.Join(h.folder, "server.toml") // one person is asked by all starts
+	config := filepath.Join(h.folder, "server.toml")
 	err = errors.Join(
 		os.WriteFile(key, []byte(base64.StdEncoding.EncodeToString(random)), 0o600),
-		os.WriteFile(config, []byte("[limits]\nperson-pending = 0\nperson-starts = 0\n"), 0o600))
+		os.WriteFile(config, []byte("[limits]\n"+strings.Join(limits, "\n")+"\n"), 0o600))
 	if err != nil {
 		return nil, err
 	}
@@ -155,14 +155,18 @@ func (h *house) newPortal(ctx context.Context) (*pagesServer, error) {
 	if err := p.process.startSilent(); err != nil {
 		return nil, err
 	}
-	if err := p.prepare(ctx); err != nil {
+	err = p.awaitReady(ctx)
+	if err == nil {
+		err = p.prepare(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(err, p.stop())
 	}
 	return p, nil
 }
 
-// prepare waits until the server is ready and makes the accounts.
-func (p *pagesServer) prepare(ctx context.Context) error {
+// awaitReady waits until the server is ready.
+func (p *pagesServer) awaitReady(ctx context.Context) error {
 	for ready := false; !ready; pause(ctx, 50*time.Millisecond) {
 		select {
 		case err := <-p.ended:
@@ -177,6 +181,11 @@ func (p *pagesServer) prepare(ctx context.Context) error {
 			ready = response.StatusCode == http.StatusOK
 		}
 	}
+	return nil
+}
+
+// prepare makes the accounts.
+func (p *pagesServer) prepare(ctx context.Context) error {
 	for i := range p.accounts {
 		account, err := p.house.operate(ctx, "account", "create", fmt.Sprint("Account ", i))
 		if err != nil {

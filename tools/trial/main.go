@@ -12,6 +12,7 @@
 //	go run ./tools/trial large -store URL      many large documents at once
 //	go run ./tools/trial slow -store URL      clients that waste a server's time, and what others notice of them
 //	go run ./tools/trial bombs -store URL      documents that are costly to render, and one account's flood of them
+//	go run ./tools/trial capacity -store URL      whole signings, as many as servers manage or at a steady rate, beside a floor
 //	go run ./tools/trial burst -store URL      many events at once, beside a bare loop that sends the same
 //	go run ./tools/trial power      a server whose machine loses power, with what was not flushed (Linux, as root)
 //
@@ -55,13 +56,14 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		"load":      loadTrial,
 		"burst":     burstTrial,
 		"bombs":     bombsTrial,
+		"capacity":  capacityTrial,
 		"deliver":   deliverTrial,
 		"large":     largeTrial,
 		"slow":      slowTrial,
 		"power":     powerTrial,
 	}
 	if len(args) == 0 || trials[args[0]] == nil {
-		return errors.New("say which trial: servers, outage, idle, growth, processes, webhooks, sent, load, burst, bombs, large, slow or power")
+		return errors.New("say which trial: servers, outage, idle, growth, processes, webhooks, sent, load, burst, bombs, capacity, large, slow or power")
 	}
 	return trials[args[0]](ctx, flag.NewFlagSet(args[0], flag.ContinueOnError), args[1:], out)
 }

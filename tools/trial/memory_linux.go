@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -38,4 +39,41 @@ func peakOf(ctx context.Context, s *server) (peak int64, err error) {
 			return peak, nil
 		}
 	}
+}
+
+// cpuTime is the CPU time that a process has taken, of proc_pid_stat(5).
+func cpuTime(pid int) (time.Duration, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	const ticks = 100                              // a second, on all architectures that Go supports
+	_, after, _ := strings.Cut(string(text), ") ") // the name before it may have spaces
+	fields := strings.Fields(after)
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("/proc/%d/stat is %q", pid, text)
+	}
+	user, err := strconv.ParseInt(fields[11], 10, 64)
+	system, systemErr := strconv.ParseInt(fields[12], 10, 64)
+	return time.Duration(user+system) * time.Second / ticks, errors.Join(err, systemErr)
+}
+
+// bytesWritten is what a process has caused to be sent to disks, of proc_pid_io(5).
+func bytesWritten(pid int) (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if n, ok := strings.CutPrefix(line, "write_bytes: "); ok {
+			return strconv.ParseInt(strings.TrimSpace(n), 10, 64)
+		}
+	}
+	return 0, fmt.Errorf("no write_bytes in %q", text)
+}
+
+// isPostgres reports whether a process of this machine is one of a Postgres server.
+func isPostgres(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	return err == nil && strings.HasPrefix(string(text), "postgres")
 }

@@ -25,7 +25,12 @@ type process struct {
 
 // build builds a program of this module with its failpoints.
 func build(ctx context.Context, program, pkg string) error {
-	command := exec.CommandContext(ctx, "go", "build", "-tags", "failpoints", "-o", program, "github.com/innsigli/innsigli/"+pkg)
+	return buildWith(ctx, program, pkg, "failpoints")
+}
+
+// buildWith builds a program of this module with build tags, as releases are built.
+func buildWith(ctx context.Context, program, pkg, tags string) error {
+	command := exec.CommandContext(ctx, "go", "build", "-tags", tags, "-o", program, "github.com/innsigli/innsigli/"+pkg)
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("building the program: %w\n%s", err, output)

@@ -21,12 +21,17 @@ type house struct {
 
 // newHouse builds the program with its failpoints, which write the trace.
 func newHouse(ctx context.Context, store string) (*house, error) {
+	return newHouseOf(ctx, store, func(program string) error { return build(ctx, program, "cmd/innsigli") })
+}
+
+// newHouseOf has the program made at a path.
+func newHouseOf(ctx context.Context, store string, makeProgram func(program string) error) (*house, error) {
 	folder, err := os.MkdirTemp("", "trial")
 	if err != nil {
 		return nil, err
 	}
 	h := &house{folder: folder, program: filepath.Join(folder, "innsigli"), store: store}
-	if err := build(ctx, h.program, "cmd/innsigli"); err != nil {
+	if err := makeProgram(h.program); err != nil {
 		return nil, errors.Join(err, h.remove())
 	}
 	return h, nil
