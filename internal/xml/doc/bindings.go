@@ -10,48 +10,54 @@ import "bytes"
 //
 // The default namespace, which values without a prefix may use, is not looked at.
 func (d *Document) ValuePrefix(s Subset, prefixList []string) (prefix string, found bool) {
-	apex, first, end := s.Apex, int32(0), d.tree.nodes.length
+	apex := s.Apex
 	if apex == (Node{}) {
 		apex = d.Root()
-	} else {
-		first, end = apex.index, apex.entry().next
 	}
-	b := bindings{Document: d, written: make(map[string]bool), listed: make(map[string]bool)}
-	for _, p := range prefixList {
-		b.listed[p] = true
-	}
+	b := bindings{Document: d, of: make([]binding, len(d.tree.bound.prefixTexts)), listed: d.tree.bound.prefixSet(prefixList)}
 	for around := apex.Parent(); around != (Node{}); around = around.Parent() {
 		b.declareAround(around.index)
 	}
-	for i := first; i < end; {
-		n := d.tree.nodes.at(i)
-		for len(b.open) > 0 && b.open[len(b.open)-1].next <= i {
+	return b.nodes(s)
+}
+
+// nodes looks at the values of a part of the document.
+func (b *bindings) nodes(s Subset) (prefix string, found bool) {
+	first, end := b.nodesOf(s)
+	out := b.exclusionOf(s)
+	for i := first; i < end && !found; {
+		n := b.tree.nodes.at(i)
+		for len(b.open) > 0 && b.open[len(b.open)-1].end <= n.start {
 			b.leave()
 		}
+		next := i + 1
 		switch {
-		case n.name == runName:
-			prefix, found = b.find(d.text[n.start:n.end], false)
-		case n.name < 0 || d.tree.names[n.name].kind == instructionName:
-		case s.Without != nil && s.Without(Node{d, i}):
-			i = n.next
-			continue
+		case n.kind != Element:
+		case out.excludes(i, n):
+			next = b.tree.next(i)
 		default:
 			prefix, found = b.enter(i, n)
 		}
-		if found {
-			return prefix, true
-		}
-		i++
+		i = next
 	}
-	return "", false
+	return prefix, found
 }
+
+// binding is whether a prefix is declared, and whether the canonical form has its namespace.
+type binding uint8
+
+const (
+	undeclared binding = iota
+	unwritten
+	written
+)
 
 // bindings are the prefixes that are declared at a position of a document.
 type bindings struct {
 	*Document
-	written   map[string]bool // by prefix, whether the canonical form has its namespace here
-	unwritten int             // how many of these are false
-	listed    map[string]bool // the PrefixList
+	of        []binding // by prefix
+	unwritten int       // how many of these are unwritten
+	listed    []bool    // by prefix, whether it is in the PrefixList
 	shadowed  []shadowedBinding
 	open      []openBindings
 	word      []byte
@@ -59,78 +65,89 @@ type bindings struct {
 
 // shadowedBinding is a binding before an element changed it.
 type shadowedBinding struct {
-	prefix            string
-	declared, written bool
+	prefix int32
+	was    binding
 }
 
-// openBindings is an element that the position is in.
+// openBindings is an element that the position is in and that changed bindings.
 type openBindings struct {
-	next     int32 // the node after its content
-	shadowed int   // the length of bindings.shadowed before it
+	end      uint32
+	shadowed int // the length of bindings.shadowed before it
 }
 
 // set changes a binding until leave.
-func (b *bindings) set(prefix string, written bool) {
-	was, declared := b.written[prefix]
-	b.shadowed = append(b.shadowed, shadowedBinding{prefix, declared, was})
-	b.put(prefix, written)
+func (b *bindings) set(prefix int32, to binding) {
+	b.shadowed = append(b.shadowed, shadowedBinding{prefix, b.of[prefix]})
+	b.put(prefix, to)
 }
 
-func (b *bindings) put(prefix string, written bool) {
-	b.remove(prefix)
-	b.written[prefix] = written
-	if !written {
+func (b *bindings) put(prefix int32, to binding) {
+	if b.of[prefix] == unwritten {
+		b.unwritten--
+	}
+	if b.of[prefix] = to; to == unwritten {
 		b.unwritten++
 	}
 }
 
-func (b *bindings) remove(prefix string) {
-	if written, declared := b.written[prefix]; declared && !written {
-		b.unwritten--
+// declared returns the binding of a prefix that is declared.
+func (b *bindings) declared(prefix int32) binding {
+	if b.listed[prefix] {
+		return written
 	}
-	delete(b.written, prefix)
+	return unwritten
 }
 
 // declareAround adds the declarations of an element around the apex, in which those further inside
 // come first.
 func (b *bindings) declareAround(i int32) {
 	for j, end := b.tree.attributesOf(i); j < end; j++ {
-		name := &b.tree.names[b.tree.attributes.at(j).name]
-		if name.kind != declarationName || name.local == "" {
-			continue
-		}
-		if _, declared := b.written[name.local]; !declared {
-			b.put(name.local, b.listed[name.local])
+		name := &b.tree.names[*b.tree.attributes.at(j)]
+		if name.kind == declarationName && name.local != "" && b.of[name.binds] == undeclared {
+			b.put(name.binds, b.declared(name.binds))
 		}
 	}
 }
 
 // enter adds what the tag of an element declares and uses, and returns a prefix that one of its
-// values uses.
+// values, or of the texts that are its children, uses.
 func (b *bindings) enter(i int32, n *node) (prefix string, found bool) {
-	b.open = append(b.open, openBindings{n.next, len(b.shadowed)})
+	before := len(b.shadowed)
+	simple := n.is&simpleTag != 0
 	first, end := b.tree.attributesOf(i)
-	for j := first; j < end; j++ {
-		if name := &b.tree.names[b.tree.attributes.at(j).name]; name.kind == declarationName && name.local != "" {
-			b.set(name.local, b.listed[name.local])
+	for j := first; j < end && !simple; j++ {
+		if name := &b.tree.names[*b.tree.attributes.at(j)]; name.kind == declarationName && name.local != "" {
+			b.set(name.binds, b.declared(name.binds))
 		}
 	}
-	b.use(b.tree.names[n.name].prefix)
-	for j := first; j < end; j++ {
-		b.use(b.tree.names[b.tree.attributes.at(j).name].prefix)
+	b.use(b.tree.names[n.name].prefixNumber)
+	for j := first; j < end && !simple; j++ {
+		b.use(b.tree.names[*b.tree.attributes.at(j)].prefixNumber)
 	}
-	for j := first; j < end && !found; j++ {
-		if a := b.tree.attributes.at(j); b.tree.names[a.name].kind != declarationName {
+	if len(b.shadowed) > before {
+		b.open = append(b.open, openBindings{n.end, before})
+	}
+	if b.unwritten == 0 {
+		return "", false
+	}
+	t := b.tagOf(i)
+	for a, ok := t.attribute(); ok && !found; a, ok = t.attribute() {
+		if b.tree.names[a.name].kind != declarationName {
 			prefix, found = b.find(b.text[a.start:a.end], true)
+		}
+	}
+	for child := range (Node{doc: b.Document, index: i}).Children() {
+		if !found && child.Kind() == Text {
+			prefix, found = b.find(child.characters().raw, false)
 		}
 	}
 	return prefix, found
 }
 
 // use has the canonical form write the namespace of a prefix at the innermost open element.
-func (b *bindings) use(prefix string) {
-	if written, declared := b.written[prefix]; declared && !written {
-		b.set(prefix, true)
+func (b *bindings) use(prefix int32) {
+	if b.of[prefix] == unwritten {
+		b.set(prefix, written)
 	}
 }
 
@@ -141,11 +158,7 @@ func (b *bindings) leave() {
 	for len(b.shadowed) > last.shadowed {
 		was := b.shadowed[len(b.shadowed)-1]
 		b.shadowed = b.shadowed[:len(b.shadowed)-1]
-		if was.declared {
-			b.put(was.prefix, was.written)
-		} else {
-			b.remove(was.prefix)
-		}
+		b.put(was.prefix, was.was)
 	}
 }
 
@@ -160,7 +173,7 @@ func (b *bindings) find(raw []byte, attribute bool) (prefix string, found bool) 
 		for _, char := range piece {
 			switch {
 			case char == ':':
-				if written, declared := b.written[string(b.word)]; declared && !written {
+				if number, known := b.tree.bound.prefixes[string(b.word)]; known && b.of[number] == unwritten {
 					return string(b.word), true
 				}
 				b.word = b.word[:0]

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 )
 
 // ErrNamespace: the data has a namespace name that is a relative reference, for which there is no
@@ -22,45 +23,49 @@ var (
 func (d *Document) Canonicalize(w io.Writer, c Canonicalization, s Subset) error {
 	writing := &canonicalizer{
 		Document: d, names: d.tree.names, method: c.Method, comments: c.Comments,
-		without: s.Without, apex: d.tree.root, out: newOutput(w, len(d.text)),
-		rendered: rendered{of: make(map[string]string)}, listed: make(map[string]bool),
+		excluded: d.exclusionOf(s), apex: d.tree.root, out: newOutput(w, len(d.text)),
+		rendered: rendered{of: make([]int32, len(d.tree.bound.prefixTexts))},
 	}
 	if c.Method < C14N10 || c.Method > Exclusive {
 		return errMethod
 	}
-	for _, prefix := range c.Prefixes {
-		writing.listed[prefix] = true
+	if len(c.Prefixes) > 0 {
+		writing.listed = d.tree.bound.prefixSet(c.Prefixes)
 	}
-	first, end := int32(0), d.tree.nodes.length
 	if s.Apex != (Node{}) {
 		if s.Apex.doc != d || s.Apex.Kind() != Element {
 			return errElsewhere
 		}
 		writing.apex = s.Apex.index
-		first, end = s.Apex.index, s.Apex.entry().next
+		writing.element()
+	} else {
+		writing.document()
 	}
-	if err := writing.nodes(first, end); err != nil {
+	writing.out.flush()
+	if err := errors.Join(writing.err, writing.out.err); err != nil {
 		return fmt.Errorf("canonical form: %w", err)
 	}
 	return nil
 }
 
-// canonicalizer writes a part of a document. It reuses its lists for each element.
+// canonicalizer writes a part of a document. Most of it is the same in canonical form: what differs
+// is written anew, and the source between is written as it is. It reuses its lists for each element.
 type canonicalizer struct {
 	*Document
 	names    []name
 	method   Method
 	comments bool
-	listed   map[string]bool // prefixes that Exclusive treats as Canonical XML does
-	without  func(Node) bool
+	listed   []bool // by prefix, whether Exclusive treats it as Canonical XML does; nil: none
+	excluded exclusion
 	apex     int32 // the outermost element that is written
 
 	out           output
-	open          []endTag
+	from          uint32 // the text up to here has been written
+	open          []openTag
 	rendered      rendered
 	newNamespaces []namespaceNode // the namespace declarations of the current element
-	attributesOut []*attribute    // its attributes
-	unsorted      []*attribute    // the same before sorting
+	attributesOut []attribute     // its attributes
+	unsorted      []attribute     // the same before sorting
 	order         []uint64        // their sort keys
 	joined        joinedXMLBase   // one of attributesOut, if xml:base was joined
 	reading       characters
@@ -68,36 +73,112 @@ type canonicalizer struct {
 	err           error
 }
 
-// nodes writes the nodes from first up to end, which is the end of an element that begins at first,
-// or of the document.
-func (c *canonicalizer) nodes(first, end int32) error {
-	for i := first; i < end && c.err == nil && c.out.err == nil; {
-		c.close(i)
-		i = c.node(i)
-	}
-	c.close(end)
-	c.out.flush()
-	return errors.Join(c.err, c.out.err)
+// openTag is an element whose end is not reached, and at whose end there is something to do.
+type openTag struct {
+	node     int32
+	end      uint32
+	bindings int // length of rendered.earlier before the element
 }
 
-// node writes a node, or the start tag of an element, and returns the next node.
-func (c *canonicalizer) node(i int32) (next int32) {
-	n := c.tree.nodes.at(i)
-	switch {
-	case n.name == runName:
-		c.characters(c.text[n.start:n.end], false)
-	case n.name == commentName:
-		if c.comments {
-			c.writeOutsideRoot(i, n, func() { c.out.lines(c.text[n.start:n.end]) })
+// document writes the root, and the comments and instructions beside it.
+func (c *canonicalizer) document() {
+	end := c.tree.nodes.length
+	for i := int32(0); i < end && !c.failed(); {
+		n := c.tree.nodes.at(i)
+		next := i + 1
+		switch n.kind {
+		case Element:
+			c.element()
+			next = c.tree.next(i)
+		case Comment:
+			if c.comments {
+				c.writeOutsideRoot(i, func() { c.out.lines(c.text[n.start:n.end]) })
+			}
+		case Instruction:
+			c.writeOutsideRoot(i, func() { c.instruction(n) })
 		}
-	case c.names[n.name].kind == instructionName:
-		c.writeOutsideRoot(i, n, func() { c.instruction(n) })
-	case c.without != nil && c.without(Node{c.Document, i}):
-		return n.next
+		i = next
+	}
+}
+
+// writeOutsideRoot writes a comment or a processing instruction with a line end between it and the
+// root.
+func (c *canonicalizer) writeOutsideRoot(i int32, write func()) {
+	if i > c.tree.root {
+		c.out.string("\n")
+	}
+	write()
+	if i < c.tree.root {
+		c.out.string("\n")
+	}
+}
+
+func (c *canonicalizer) failed() bool { return c.err != nil || c.out.err != nil }
+
+// element writes the apex with its content.
+func (c *canonicalizer) element() {
+	apex := c.tree.nodes.at(c.apex)
+	if c.excluded.excludes(c.apex, apex) {
+		return
+	}
+	c.from = apex.start
+	c.start(c.apex, apex)
+	for i, end := c.apex+1, c.tree.next(c.apex); i < end && !c.failed(); {
+		n := c.tree.nodes.at(i)
+		if len(c.open) > 0 && c.open[len(c.open)-1].end <= n.start {
+			c.close(n.start, i)
+		}
+		i = c.node(i, n)
+	}
+	if !c.failed() {
+		c.close(apex.end, c.tree.next(c.apex))
+		c.writeUpTo(apex.end)
+	}
+}
+
+// writeUpTo writes the text up to an offset as it is.
+func (c *canonicalizer) writeUpTo(at uint32) {
+	if at > c.from {
+		c.out.bytes(c.text[c.from:at])
+		c.from = at
+	}
+}
+
+// node writes a node in the apex, or the start tag of an element, and returns the next node.
+func (c *canonicalizer) node(i int32, n *node) (next int32) {
+	next = i + 1
+	switch {
+	case n.kind == Comment && c.comments:
+		if raw := c.text[n.start:n.end]; bytes.IndexByte(raw, '\r') >= 0 {
+			c.writeUpTo(n.start)
+			c.out.lines(raw)
+			c.from = n.end
+		}
+	case n.kind == Comment:
+		c.writeUpTo(n.start)
+		c.from = n.end
+	case n.kind == Instruction:
+		c.writeUpTo(n.start)
+		c.instruction(n)
+		c.from = n.end
+	case c.excluded.excludes(i, n):
+		c.writeUpTo(n.start)
+		c.from, next = n.end, c.tree.next(i)
 	default:
 		c.start(i, n)
+		return next
 	}
-	return i + 1
+	if n.is&roughTail != 0 {
+		c.roughText(c.tailOf(i, next))
+	}
+	return next
+}
+
+// roughText writes text that is not the same in canonical form.
+func (c *canonicalizer) roughText(start, end uint32) {
+	c.writeUpTo(start)
+	c.characters(c.text[start:end], false)
+	c.from = end
 }
 
 // characters writes a text node or an attribute's value.
@@ -116,19 +197,6 @@ func (c *canonicalizer) characters(raw []byte, attribute bool) {
 	}
 }
 
-// writeOutsideRoot writes a comment or a processing instruction. Outside of the root it adds a line
-// end.
-func (c *canonicalizer) writeOutsideRoot(i int32, n *node, write func()) {
-	outside := n.parent == none
-	if outside && i > c.tree.root {
-		c.out.string("\n")
-	}
-	write()
-	if outside && i < c.tree.root {
-		c.out.string("\n")
-	}
-}
-
 func (c *canonicalizer) instruction(n *node) {
 	target := c.names[n.name].local
 	content := c.text[int(n.start)+len("<?")+len(target) : int(n.end)-len("?>")]
@@ -144,20 +212,38 @@ func (c *canonicalizer) instruction(n *node) {
 	c.out.string("?>")
 }
 
-// endTag is the end tag of an open element.
-type endTag struct {
-	name     []byte
-	next     int32 // the node after its content
-	bindings int   // length of rendered.earlier before the element
-}
-
-// start writes a start tag.
+// start writes the start tag of an element. If it and all that belongs to the element itself are the
+// same in canonical form, it does nothing.
 func (c *canonicalizer) start(i int32, n *node) {
 	name := &c.names[n.name]
-	tag := c.text[n.start:][:len("<")+name.length()]
-	c.open = append(c.open, endTag{name: tag[len("<"):], next: n.next, bindings: len(c.rendered.earlier)})
-	c.collectAxes(i, name)
-	c.out.bytes(tag)
+	bindings := len(c.rendered.earlier)
+	switch {
+	case n.is&simpleTag == 0 || i == c.apex:
+		c.rewrite(i, n, name)
+	case c.method == Exclusive && c.rendered.of[name.prefixNumber] != name.spaceNumber && name.prefixNumber != prefixXML:
+		c.writeUpTo(n.start + uint32(len("<")+name.length()))
+		c.declare(name)
+	}
+	if n.is&emptyTag != 0 {
+		if c.from < n.end {
+			c.writeUpTo(n.end - uint32(len("/>")))
+			c.out.string(">")
+		}
+		c.endTag(n)
+		c.from = n.end
+	} else if n.is&roughText != 0 {
+		c.roughText(c.textOf(i))
+	}
+	if n.is&(roughEnd|roughTail) != 0 || len(c.rendered.earlier) > bindings {
+		c.open = append(c.open, openTag{node: i, end: n.end, bindings: bindings})
+	}
+}
+
+// rewrite writes a start tag anew.
+func (c *canonicalizer) rewrite(i int32, n *node, name *name) {
+	c.writeUpTo(n.start)
+	end := c.collectAxes(i, name)
+	c.out.bytes(c.text[n.start:][:len("<")+name.length()])
 	for _, b := range c.newNamespaces {
 		c.declaration(b)
 	}
@@ -165,32 +251,43 @@ func (c *canonicalizer) start(i int32, n *node) {
 		c.attribute(a)
 	}
 	c.out.string(">")
+	c.from = end
 }
 
-// length returns the length of the qualified name.
-func (n *name) length() int {
-	if n.prefix == "" {
-		return len(n.local)
-	}
-	return len(n.prefix) + len(":") + len(n.local)
+// declare declares the namespace of an element's name in its tag.
+func (c *canonicalizer) declare(name *name) {
+	c.newNamespaces = c.newNamespaces[:0]
+	c.bind(name.prefixNumber, name.spaceNumber)
+	c.declaration(c.newNamespaces[0])
 }
 
-// collectAxes collects the namespaces and attributes for the start tag of an element.
-func (c *canonicalizer) collectAxes(i int32, name *name) {
+// endTag writes the end tag of an element.
+func (c *canonicalizer) endTag(n *node) {
+	c.out.string("</")
+	c.out.bytes(c.text[n.start+uint32(len("<")):][:c.names[n.name].length()])
+	c.out.string(">")
+}
+
+// collectAxes collects the namespaces and attributes for the start tag of an element, and returns
+// where it ends in the text.
+func (c *canonicalizer) collectAxes(i int32, name *name) (end uint32) {
 	c.newNamespaces, c.attributesOut = c.newNamespaces[:0], c.attributesOut[:0]
 	if c.method == Exclusive {
-		c.bind(name.prefix, name.space)
+		c.bind(name.prefixNumber, name.spaceNumber)
 	}
-	for j, end := c.tree.attributesOf(i); j < end; j++ {
-		c.addToAxes(c.tree.attributes.at(j))
+	t := c.tagOf(i)
+	for a, ok := t.attribute(); ok; a, ok = t.attribute() {
+		c.addToAxes(a)
 	}
 	if i == c.apex {
 		c.inherit(i)
 	}
 	if len(c.newNamespaces) > 1 {
-		slices.SortFunc(c.newNamespaces, namespaceNode.compare)
+		texts := c.tree.bound.prefixTexts
+		slices.SortFunc(c.newNamespaces, func(a, b namespaceNode) int { return strings.Compare(texts[a.prefix], texts[b.prefix]) })
 	}
 	c.sortShown()
+	return t.close()
 }
 
 // sortShown sorts the attributes by numbers that combine rank and position, which is faster than
@@ -211,32 +308,39 @@ func (c *canonicalizer) sortShown() {
 }
 
 // addToAxes adds an attribute or a namespace declaration of the source.
-func (c *canonicalizer) addToAxes(a *attribute) {
+func (c *canonicalizer) addToAxes(a attribute) {
 	name := &c.names[a.name]
 	switch {
 	case name.kind != declarationName:
 		c.attributesOut = append(c.attributesOut, a)
-		if c.method == Exclusive && name.prefix != "" {
-			c.bind(name.prefix, name.space)
+		if c.method == Exclusive && name.prefixNumber != noPrefix {
+			c.bind(name.prefixNumber, name.spaceNumber)
 		}
-	case c.rendersDeclaration(name.local):
-		c.bind(name.local, c.namespace(a))
+	case c.rendersDeclaration(name.binds):
+		c.bind(name.binds, c.namespace(a))
 	}
 }
 
-// close writes the end tags of elements that end before a node.
-func (c *canonicalizer) close(at int32) {
-	for last := len(c.open) - 1; last >= 0 && c.open[last].next <= at; last-- {
+// close ends the open elements that end up to an offset, which is that of the node next, or the end
+// of the apex. Behind an element with a rough tail, that tail is written.
+func (c *canonicalizer) close(at uint32, next int32) {
+	for last := len(c.open) - 1; last >= 0 && c.open[last].end <= at; last-- {
 		element := c.open[last]
 		c.open = c.open[:last]
 		c.rendered.restoreTo(element.bindings)
-		c.out.string("</")
-		c.out.bytes(element.name)
-		c.out.string(">")
+		n := c.tree.nodes.at(element.node)
+		if n.is&roughEnd != 0 {
+			c.writeUpTo(c.Document.endTag(n))
+			c.endTag(n)
+			c.from = n.end
+		}
+		if n.is&roughTail != 0 && element.node != c.apex {
+			c.roughText(c.tailOf(element.node, next))
+		}
 	}
 }
 
-func (c *canonicalizer) attribute(a *attribute) {
+func (c *canonicalizer) attribute(a attribute) {
 	c.out.string(" ")
 	if name := &c.names[a.name]; name.prefix != "" {
 		c.out.string(name.prefix)
@@ -244,7 +348,7 @@ func (c *canonicalizer) attribute(a *attribute) {
 	}
 	c.out.string(c.names[a.name].local)
 	c.out.string(`="`)
-	if a == &c.joined.attribute {
+	if c.joined.start > 0 && a == c.joined.attribute {
 		c.out.escaped([]byte(c.joined.value), &escapedInValue)
 	} else {
 		c.characters(c.text[a.start:a.end], true)
@@ -254,18 +358,19 @@ func (c *canonicalizer) attribute(a *attribute) {
 
 func (c *canonicalizer) declaration(n namespaceNode) {
 	c.out.string(" xmlns")
-	if n.prefix != "" {
+	if n.prefix != noPrefix {
 		c.out.string(":")
-		c.out.string(n.prefix)
+		c.out.string(c.tree.bound.prefixTexts[n.prefix])
 	}
 	c.out.string(`="`)
-	c.scratch = append(c.scratch[:0], n.space...)
+	c.scratch = append(c.scratch[:0], c.tree.bound.uris[n.space]...)
 	c.out.escaped(c.scratch, &escapedInValue)
 	c.out.string(`"`)
 }
 
 const (
 	outputSize = 16 << 10
+	maxWrite   = 64 << 10
 
 	// maxGrowthFactor bounds the length of a canonical form relative to its document. Escapes and
 	// end tags make it at most six times longer, but Exclusive repeats a long namespace name for
@@ -304,11 +409,12 @@ func (o *output) bytes(p []byte) {
 	if len(o.buffer)+len(p) > outputSize {
 		o.flush()
 	}
-	if len(p) <= outputSize {
-		o.buffer = append(o.buffer, p...)
-	} else {
-		o.write(p)
+	for len(p) > outputSize {
+		n := min(len(p), maxWrite)
+		o.write(p[:n])
+		p = p[n:]
 	}
+	o.buffer = append(o.buffer, p...)
 }
 
 // string writes a short string. It must be followed by bytes, which flushes the buffer.

@@ -206,7 +206,7 @@ func TestCanonicalizeRefuses(t *testing.T) {
 // TestCanonicalizeFailingWriter checks that the error of a writer is returned, and that nothing is
 // written after it.
 func TestCanonicalizeFailingWriter(t *testing.T) {
-	d := parse(t, "<a>"+strings.Repeat("<b>&amp;</b>", 10_000)+strings.Repeat("c", 100_000)+"</a>")
+	d := parse(t, "<a>"+strings.Repeat("<b>&amp;</b>", 10_000)+strings.Repeat("c", 1_000_000)+"</a>")
 	for writes := range 10 {
 		w := &failingWriter{writes}
 		err := d.Canonicalize(w, xmldoc.Canonicalization{Method: xmldoc.C14N10}, xmldoc.Subset{})

@@ -1,7 +1,6 @@
 package doc
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,16 +27,16 @@ func (c *canonicalizer) inherit(apex int32) {
 
 // inheritNamespaces makes the apex declare the namespaces in scope.
 func (c *canonicalizer) inheritNamespaces(apex int32) {
-	declared := make(map[string]bool)
+	declared := make(map[int32]bool)
 	for i := apex; i != none; i = c.tree.nodes.at(i).parent {
-		for j, end := c.tree.attributesOf(i); j < end; j++ {
-			a := c.tree.attributes.at(j)
+		t := c.tagOf(i)
+		for a, ok := t.attribute(); ok; a, ok = t.attribute() {
 			name := &c.names[a.name]
-			if name.kind != declarationName || declared[name.local] || !c.rendersDeclaration(name.local) {
+			if name.kind != declarationName || declared[name.binds] || !c.rendersDeclaration(name.binds) {
 				continue
 			}
-			declared[name.local] = true
-			c.bind(name.local, c.namespace(a))
+			declared[name.binds] = true
+			c.bind(name.binds, c.namespace(a))
 		}
 	}
 }
@@ -53,8 +52,8 @@ func (c *canonicalizer) inheritAttributes(around int32) {
 		}
 	}
 	for i := around; i != none; i = c.tree.nodes.at(i).parent {
-		for j, end := c.tree.attributesOf(i); j < end; j++ {
-			a := c.tree.attributes.at(j)
+		t := c.tagOf(i)
+		for a, ok := t.attribute(); ok; a, ok = t.attribute() {
 			name := &c.names[a.name]
 			if name.space == xmlSpace && c.inherits(name.local) && !has[name.local] {
 				has[name.local] = true
@@ -68,14 +67,12 @@ func (c *canonicalizer) inherits(local string) bool {
 	return c.method == C14N10 || local == "lang" || local == "space"
 }
 
-// namespaceNode is a prefix ("" for the default namespace) and a namespace name ("" for none).
-type namespaceNode struct{ prefix, space string }
-
-func (n namespaceNode) compare(other namespaceNode) int { return cmp.Compare(n.prefix, other.prefix) }
+// namespaceNode is the binding of a prefix to a namespace, by their numbers.
+type namespaceNode struct{ prefix, space int32 }
 
 // rendered are the namespace bindings in scope at the current place of the canonical form.
 type rendered struct {
-	of      map[string]string
+	of      []int32         // by prefix, its namespace
 	earlier []namespaceNode // the bindings that the declarations in scope replaced
 }
 
@@ -91,12 +88,12 @@ func (b *rendered) restoreTo(count int) {
 // scope. Since a subset has no gaps between an element and its descendants, this implements both
 // the rule of Canonical XML 1.0, 2.3, on namespace nodes that the output parent has too, and that
 // of Exclusive XML Canonicalization, 3.
-func (c *canonicalizer) bind(prefix, space string) {
+func (c *canonicalizer) bind(prefix, space int32) {
 	before := c.rendered.of[prefix]
-	if before == space || prefix == "xml" {
+	if before == space || prefix == prefixXML {
 		return
 	}
-	if space != "" && !hasScheme(space) {
+	if uri := c.tree.bound.uris[space]; uri != "" && !hasScheme(uri) {
 		c.err = ErrNamespace
 	}
 	c.rendered.earlier = append(c.rendered.earlier, namespaceNode{prefix, before})
@@ -105,18 +102,19 @@ func (c *canonicalizer) bind(prefix, space string) {
 }
 
 // rendersDeclaration reports whether a declaration is rendered even if its prefix is not used.
-func (c *canonicalizer) rendersDeclaration(prefix string) bool {
-	return c.method != Exclusive || c.listed[prefix]
+func (c *canonicalizer) rendersDeclaration(prefix int32) bool {
+	return c.method != Exclusive || len(c.listed) > 0 && c.listed[prefix]
 }
 
 // namespace returns the namespace of a declaration. It copies nothing if the prefix is already
 // bound to it.
-func (c *canonicalizer) namespace(a *attribute) string {
+func (c *canonicalizer) namespace(a attribute) int32 {
 	raw := c.text[a.start:a.end]
-	if known := c.rendered.of[c.names[a.name].local]; string(raw) == known {
+	known := c.rendered.of[c.names[a.name].binds]
+	if string(raw) == c.tree.bound.uris[known] {
 		return known
 	}
-	return c.value(a)
+	return c.tree.bound.spaces[c.value(a)]
 }
 
 // hasScheme reports whether a URI reference is not relative (RFC 3986, 4.1).
@@ -144,9 +142,9 @@ const maxBases = 8 << 10
 // inheritBase gives the apex an xml:base that resolves to the same URI outside of its ancestors
 // (Canonical XML 1.1, 2.4).
 func (c *canonicalizer) inheritBase(apex int32) {
-	own := c.base(apex)
+	own, hasOwn := c.base(apex)
 	values, total := c.bases(apex)
-	if len(values) == 0 || len(values) == 1 && values[0] == own {
+	if len(values) == 0 || len(values) == 1 && hasOwn {
 		return
 	}
 	if total > maxBases {
@@ -157,18 +155,18 @@ func (c *canonicalizer) inheritBase(apex int32) {
 	for _, outer := range values[1:] {
 		value = joinBase(c.value(outer), value)
 	}
-	c.attributesOut = slices.DeleteFunc(c.attributesOut, func(a *attribute) bool { return a == own })
+	c.attributesOut = slices.DeleteFunc(c.attributesOut, func(a attribute) bool { return hasOwn && a == own })
 	if value != "" {
-		c.joined = joinedXMLBase{*values[0], value}
-		c.attributesOut = append(c.attributesOut, &c.joined.attribute)
+		c.joined = joinedXMLBase{values[0], value}
+		c.attributesOut = append(c.attributesOut, c.joined.attribute)
 	}
 }
 
 // bases returns the xml:base attributes of an element and its ancestors, innermost first, and the
 // length of their values.
-func (c *canonicalizer) bases(i int32) (values []*attribute, total int) {
+func (c *canonicalizer) bases(i int32) (values []attribute, total int) {
 	for ; i != none; i = c.tree.nodes.at(i).parent {
-		if a := c.base(i); a != nil {
+		if a, ok := c.base(i); ok {
 			values = append(values, a)
 			total += int(a.end - a.start)
 		}
@@ -176,14 +174,14 @@ func (c *canonicalizer) bases(i int32) (values []*attribute, total int) {
 	return values, total
 }
 
-func (c *canonicalizer) base(i int32) *attribute {
-	for j, end := c.tree.attributesOf(i); j < end; j++ {
-		a := c.tree.attributes.at(j)
+func (c *canonicalizer) base(i int32) (base attribute, ok bool) {
+	t := c.tagOf(i)
+	for a, ok := t.attribute(); ok; a, ok = t.attribute() {
 		if name := &c.names[a.name]; name.space == xmlSpace && name.local == "base" {
-			return a
+			return a, true
 		}
 	}
-	return nil
+	return base, false
 }
 
 // joinBase is join-URI-References of Canonical XML 1.1, 2.4: the resolution of RFC 3986, 5.2.2, for

@@ -188,6 +188,8 @@ const (
 	isSpace
 	endsTextLiteral  // does not stand for itself in character data
 	endsValueLiteral // does not stand for itself in an attribute's value
+	endsPlainText    // the parser looks at it in text
+	endsPlainValue   // the parser looks at it in an attribute's value
 )
 
 // Space is white space (XML 1.0 [3]).
@@ -196,8 +198,10 @@ const Space = " \t\r\n"
 // class has the classes of each byte. Bytes of non-ASCII characters have none: those characters are
 // classified as a whole.
 var class = [256]uint8{
-	'\t': isSpace | endsValueLiteral, '\n': isSpace | endsValueLiteral, '\r': isSpace | endsTextLiteral | endsValueLiteral, ' ': isSpace,
-	'&': endsTextLiteral | endsValueLiteral, '<': endsTextLiteral,
+	'\t': isSpace | endsValueLiteral | endsPlainValue, '\n': isSpace | endsValueLiteral | endsPlainValue,
+	'\r': isSpace | endsTextLiteral | endsValueLiteral | endsPlainText | endsPlainValue, ' ': isSpace,
+	'&': endsTextLiteral | endsValueLiteral | endsPlainText | endsPlainValue, '<': endsTextLiteral | endsPlainText | endsPlainValue,
+	'>': endsPlainText, '"': endsPlainValue, '\'': endsPlainValue,
 	'-': continuesName, '.': continuesName, '_': startsName | continuesName,
 	'0': continuesName, '1': continuesName, '2': continuesName, '3': continuesName, '4': continuesName,
 	'5': continuesName, '6': continuesName, '7': continuesName, '8': continuesName, '9': continuesName,

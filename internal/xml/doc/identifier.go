@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"hash/maphash"
 	"math/bits"
-	"sort"
 	"sync"
 )
 
@@ -18,89 +17,104 @@ type identifiers struct {
 	repeated idSlot // an identifier of several elements
 }
 
-// idSlot is the index of an attribute in tree.attributes plus one; 0 if the slot is empty; negative
-// if several elements have the identifier.
-type idSlot int32
+// idSlot is the offset of an attribute's value in the text, which is never 0; 0 if the slot is empty;
+// negative if several elements have the identifier.
+type idSlot int64
 
-func (s idSlot) attribute() int32 { return int32(max(s, -s)) - 1 }
+func (s idSlot) offset() uint32 { return uint32(max(s, -s)) }
 
 func (d *Document) identifiers() *identifiers {
 	d.ids.once.Do(func() {
 		d.ids.seed = maphash.MakeSeed()
 		d.ids.slots = make([]idSlot, 1<<bits.Len(uint(d.tree.identifiers)*3/2)) // at most two thirds are in use
-		for i := range d.tree.attributes.length {
-			a := d.tree.attributes.at(i)
-			if d.tree.names[a.name].kind == identifierName {
-				d.addIdentifier(i, a)
-			}
+		if d.tree.identifiers == 0 {
+			return
+		}
+		for i := range d.tree.nodes.length {
+			d.addIdentifiers(i)
 		}
 	})
 	return &d.ids
 }
 
-// addIdentifier adds an attribute to the table.
-func (d *Document) addIdentifier(i int32, a *attribute) {
-	known := d.find(d.hash(a), func(other *attribute) bool { return d.equal(a, other) })
+// addIdentifiers adds the identifiers of a node to the table.
+func (d *Document) addIdentifiers(i int32) {
+	for j, end := d.tree.attributesOf(i); j < end; j++ {
+		if d.tree.names[*d.tree.attributes.at(j)].kind != identifierName {
+			continue
+		}
+		t := d.tagOf(i)
+		for a, ok := t.attribute(); ok; a, ok = t.attribute() {
+			if d.tree.names[a.name].kind == identifierName {
+				d.addIdentifier(i, a.start, d.text[a.start:a.end])
+			}
+		}
+		return
+	}
+}
+
+// addIdentifier adds an identifier of an element to the table.
+func (d *Document) addIdentifier(element int32, start uint32, raw []byte) {
+	known := d.find(d.hash(raw), func(other []byte) bool { return equalValues(raw, other) })
 	switch {
 	case *known == 0:
-		*known = idSlot(i + 1)
-	case *known > 0 && d.owner(known.attribute()) != d.owner(i):
+		*known = idSlot(start)
+	case *known > 0 && d.owner(known.offset()) != element:
 		*known = -*known
 		d.ids.repeated = *known
 	}
 }
 
-// find returns the slot of the matching attribute, or the empty slot for it.
-func (d *Document) find(hash uint64, is func(*attribute) bool) *idSlot {
+// find returns the slot of the matching value, or the empty slot for it.
+func (d *Document) find(hash uint64, is func(raw []byte) bool) *idSlot {
 	last := uint64(len(d.ids.slots) - 1)
 	for i := hash & last; ; i = (i + 1) & last {
 		s := &d.ids.slots[i]
-		if *s == 0 || is(d.tree.attributes.at(s.attribute())) {
+		if *s == 0 || is(d.identifier(*s)) {
 			return s
 		}
 	}
 }
 
+// identifier returns the value of an identifier as it is in the text.
+func (d *Document) identifier(s idSlot) []byte { return d.text[s.offset():d.valueEnd(s.offset())] }
+
 // hash returns the hash of an attribute's value without copying the value.
-func (d *Document) hash(a *attribute) uint64 {
+func (d *Document) hash(raw []byte) uint64 {
 	var h maphash.Hash
 	h.SetSeed(d.ids.seed)
-	c := characters{raw: d.text[a.start:a.end], attribute: true}
+	c := characters{raw: raw, attribute: true}
 	for piece, ok := c.next(); ok; piece, ok = c.next() {
 		h.Write(piece)
 	}
 	return h.Sum64()
 }
 
-// equal reports whether two values are equal. The same value can be written with different
+// equalValues reports whether two values are equal. The same value can be written with different
 // references.
-func (d *Document) equal(a, b *attribute) bool {
-	x, y := d.text[a.start:a.end], d.text[b.start:b.end]
-	return bytes.Equal(x, y) || !(d.isLiteral(a) && d.isLiteral(b)) && d.value(a) == d.value(b)
+func equalValues(x, y []byte) bool {
+	if bytes.Equal(x, y) {
+		return true
+	}
+	a, b := characters{raw: x, attribute: true}, characters{raw: y, attribute: true}
+	return !(a.literal() == len(x) && b.literal() == len(y)) && a.value() == b.value()
 }
 
-func (d *Document) isLiteral(a *attribute) bool {
-	c := characters{raw: d.text[a.start:a.end], attribute: true}
-	return c.literal() == len(c.raw)
-}
-
-// owner returns the element of an attribute: the last node before the first one whose attributes
-// come later.
-func (d *Document) owner(attribute int32) int32 {
-	return int32(sort.Search(int(d.tree.nodes.length), func(n int) bool {
-		return d.tree.nodes.at(int32(n)).attributes > attribute
-	})) - 1
-}
+// owner returns the element in whose start tag an offset is.
+func (d *Document) owner(offset uint32) int32 { return d.tree.after(offset, 0) - 1 }
 
 // ByID returns the only element with that identifier: an attribute Id, ID or id without a
 // namespace, or xml:id. ok is false if there is none or there are several.
 func (d *Document) ByID(id string) (n Node, ok bool) {
 	seed := d.identifiers().seed
-	known := *d.find(maphash.String(seed, id), func(a *attribute) bool { return d.value(a) == id })
+	known := *d.find(maphash.String(seed, id), func(raw []byte) bool {
+		c := characters{raw: raw, attribute: true}
+		return c.value() == id
+	})
 	if known <= 0 {
 		return n, false
 	}
-	return Node{d, d.owner(known.attribute())}, true
+	return Node{doc: d, index: d.owner(known.offset())}, true
 }
 
 // DuplicateID returns an identifier that more than one element has.
@@ -109,7 +123,8 @@ func (d *Document) DuplicateID() (id string, found bool) {
 	if repeated == 0 {
 		return "", false
 	}
-	return d.value(d.tree.attributes.at(repeated.attribute())), true
+	c := characters{raw: d.identifier(repeated), attribute: true}
+	return c.value(), true
 }
 
 // identifies reports whether an attribute of that name is an identifier: the names that signature

@@ -17,7 +17,8 @@ func (p *parser) comment() error {
 		return p.malformed(p.at, "\"--\" in a comment")
 	}
 	p.at++
-	p.add(commentName, start)
+	p.add(Comment, 0, start)
+	p.doc.tree.comments++
 	return nil
 }
 
@@ -41,59 +42,104 @@ func (p *parser) instruction() error {
 	if err != nil {
 		return p.tooMany("names")
 	}
-	p.add(name, start)
+	p.add(Instruction, name, start)
 	return nil
 }
 
 // characterData parses a text node with its CDATA sections. Outside of the root only white space is
 // allowed (XML 1.0 [27]).
 func (p *parser) characterData() error {
-	start := p.at
+	start, plain := p.at, true
 	for p.at < len(p.text) && (p.text[p.at] != '<' || p.has(cdataStart)) {
-		if err := p.characterPiece(); err != nil {
+		same, err := p.characterPiece()
+		if err != nil {
 			return err
 		}
+		plain = plain && same
 	}
 	if len(p.open) > 0 {
-		p.add(runName, start)
+		p.addText(plain)
 	} else if len(trimSpace(p.text[start:p.at])) > 0 {
 		return p.malformed(start, "text outside of the root")
 	}
 	return nil
 }
 
-// characterPiece parses a CDATA section, or text up to the next markup.
-func (p *parser) characterPiece() error {
+// characterPiece parses a CDATA section, or text up to the next markup. plain reports whether it is
+// the same in canonical form.
+func (p *parser) characterPiece() (plain bool, err error) {
 	if p.has(cdataStart) {
-		return p.skipPast(cdataEnd)
+		return false, p.skipPast(cdataEnd)
 	}
-	start := p.at
-	if n := bytes.IndexByte(p.text[start:], '<'); n >= 0 {
-		p.at = start + n
-	} else {
-		p.at = len(p.text)
+	plain = true
+	for at := p.at; at < len(p.text); at++ {
+		if at += p.plainText(at); at == len(p.text) {
+			break
+		}
+		switch b := p.text[at]; {
+		case b == '<':
+			p.at = at
+			return plain, nil
+		case b == '&':
+			n, canonical := p.reference(at, canonicalInText)
+			if n == 0 {
+				return false, p.malformed(at, noReference)
+			}
+			plain = plain && canonical
+			at += n - 1
+		case b == '>' && at-p.at >= 2 && string(p.text[at-2:at]) == "]]":
+			return false, p.malformed(at-2, "\"]]>\" in character data")
+		default:
+			plain = false
+		}
 	}
-	run := p.text[start:p.at]
-	if i := bytes.Index(run, []byte(cdataEnd)); i >= 0 {
-		return p.malformed(start+i, "\"]]>\" in character data")
-	}
-	return p.references(start, p.at)
+	p.at = len(p.text)
+	return plain, nil
 }
 
-// references checks the references between two offsets.
-func (p *parser) references(start, end int) error {
-	for {
-		i := bytes.IndexByte(p.text[start:end], '&')
-		if i < 0 {
-			return nil
+// A short text is read byte by byte. In a longer one, each byte that ends plain text is searched in
+// windows of some bytes, which bounds how often a text with many of them is read.
+const shortText, searchWindow = 48, 1024
+
+// plainText returns how many bytes from an offset on are text that stands for itself.
+func (p *parser) plainText(at int) int {
+	rest := p.text[at:]
+	for i, b := range rest[:min(len(rest), shortText)] {
+		if class[b]&endsPlainText != 0 {
+			return i
 		}
-		start += i
-		_, n := dereference(p.text[start:end])
-		if n == 0 {
-			return p.malformed(start, "a reference to an undefined entity, or to a character that XML does not allow")
-		}
-		start += n
 	}
+	for n := shortText; n < len(rest); n += searchWindow {
+		window := rest[n:min(len(rest), n+searchWindow)]
+		found := len(window)
+		for _, end := range []byte("<&>\r") {
+			if i := bytes.IndexByte(window[:found], end); i >= 0 {
+				found = i
+			}
+		}
+		if found < len(window) {
+			return n + found
+		}
+	}
+	return len(rest)
+}
+
+const noReference = "a reference to an undefined entity, or to a character that XML does not allow"
+
+// References that are the same in canonical form (Canonical XML 1.0, 2.3).
+var (
+	canonicalInText  = []string{"&amp;", "&lt;", "&gt;", "&#xD;"}
+	canonicalInValue = []string{"&amp;", "&lt;", "&quot;", "&#x9;", "&#xA;", "&#xD;"}
+)
+
+// reference returns the length of the reference at an offset, 0 if it is malformed, and whether it is
+// one of those that are the same in canonical form.
+func (p *parser) reference(at int, canonical []string) (length int, same bool) {
+	_, length = dereference(p.text[at:])
+	for _, c := range canonical {
+		same = same || string(p.text[at:at+length]) == c
+	}
+	return length, same
 }
 
 var (

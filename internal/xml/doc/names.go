@@ -1,6 +1,7 @@
 package doc
 
 import (
+	"encoding/binary"
 	"errors"
 	"strings"
 )
@@ -11,14 +12,12 @@ type scope struct {
 	tree             *tree
 	written          []qualifiedName
 	byText           map[string]int32
-	prefixes         map[string]int32
-	spaces           map[string]int32
-	uris             []string       // of spaces
-	bound            []int32        // per prefix, its space; none if it is not declared
-	shadowedBindings []shadowed     // replaced bindings, innermost last
-	names            map[use]int32  // to tree.names
-	expanded         map[Name]int32 // to a number for each
-	seen             []int32        // per expanded name, the last element with such an attribute
+	recent           [recentNames]int32 // numbers of written names that were looked up before, by their hash
+	bound            []int32            // per prefix, its space; none if it is not declared
+	shadowedBindings []shadowed         // replaced bindings, innermost last
+	names            map[use]int32      // to tree.names
+	expanded         map[Name]int32     // to a number for each
+	seen             []int32            // per expanded name, the last element with such an attribute
 }
 
 type shadowed struct{ prefix, space int32 }
@@ -39,22 +38,21 @@ var (
 )
 
 func newScope(t *tree) *scope {
-	s := &scope{
-		tree: t, byText: make(map[string]int32), prefixes: make(map[string]int32), spaces: make(map[string]int32),
-		names: make(map[use]int32), expanded: make(map[Name]int32),
-	}
+	t.bound = names{prefixes: make(map[string]int32), spaces: make(map[string]int32)}
+	s := &scope{tree: t, byText: make(map[string]int32), names: make(map[use]int32), expanded: make(map[Name]int32)}
 	for i, fixed := range []struct{ prefix, space string }{{"", ""}, {"xml", xmlSpace}, {"xmlns", xmlnsSpace}} {
-		s.prefixes[fixed.prefix], s.spaces[fixed.space] = int32(i), int32(i)
-		s.uris, s.bound = append(s.uris, fixed.space), append(s.bound, int32(i))
+		s.bound[s.prefix(fixed.prefix)] = int32(i)
+		t.bound.spaces[fixed.space], t.bound.uris = int32(i), append(t.bound.uris, fixed.space)
 	}
 	return s
 }
 
 func (s *scope) prefix(text string) int32 {
-	i, ok := s.prefixes[text]
+	known := &s.tree.bound
+	i, ok := known.prefixes[text]
 	if !ok {
 		i = int32(len(s.bound))
-		s.prefixes[text] = i
+		known.prefixes[text], known.prefixTexts = i, append(known.prefixTexts, text)
 		s.bound = append(s.bound, none)
 	}
 	return i
@@ -78,15 +76,17 @@ func (s *scope) declare(written int32, uri string) error {
 }
 
 func (s *scope) space(uri string) (int32, error) {
-	if i, ok := s.spaces[uri]; ok {
+	known := &s.tree.bound
+	i, ok := known.spaces[uri]
+	switch {
+	case ok:
 		return i, nil
-	}
-	if len(s.uris) == maxNames {
+	case len(known.uris) == maxNames:
 		return 0, errTooMany
 	}
-	s.uris = append(s.uris, uri)
-	s.spaces[uri] = int32(len(s.uris) - 1)
-	return s.spaces[uri], nil
+	i = int32(len(known.uris))
+	known.spaces[uri], known.uris = i, append(known.uris, uri)
+	return i, nil
 }
 
 // restore restores the bindings of the time when shadowedBindings had that length.
@@ -113,7 +113,12 @@ type use struct{ written, space int32 }
 // internName returns the number of a name as written. prefix is the length of its prefix, 0 for
 // none.
 func (s *scope) internName(text []byte, prefix int) (int32, error) {
+	recent := &s.recent[recentName(text)]
+	if i := *recent; int(i) < len(s.written) && s.written[i].text == string(text) {
+		return i, nil
+	}
 	if i, ok := s.byText[string(text)]; ok {
+		*recent = i
 		return i, nil
 	}
 	if len(s.written) == maxNames {
@@ -133,6 +138,20 @@ func (s *scope) internName(text []byte, prefix int) (int32, error) {
 	s.written = append(s.written, w)
 	s.byText[w.text] = int32(len(s.written) - 1)
 	return s.byText[w.text], nil
+}
+
+// recentNames is the size of the table of names that were looked up before.
+const recentNames = 256
+
+// recentName returns the place of a name, which has at least one byte, in the table of names that were
+// looked up before: a hash of its first and last bytes.
+func recentName(text []byte) uint8 {
+	n := len(text)
+	word := uint32(text[0])<<8 | uint32(text[n-1])
+	if n >= 4 {
+		word = binary.LittleEndian.Uint32(text[n-4:]) ^ uint32(text[0])<<8
+	}
+	return uint8((word ^ uint32(n)<<16) * 0x9E3779B1 >> 24)
 }
 
 // element returns the index of an element's name in tree.names.
@@ -192,7 +211,7 @@ func (s *scope) name(w *qualifiedName, space int32) name {
 	if space == spaceTarget {
 		return name{local: w.local, kind: instructionName}
 	}
-	n := name{local: w.local, space: s.uris[space]}
+	n := name{local: w.local, space: s.tree.bound.uris[space], prefixNumber: w.prefix, spaceNumber: space, binds: w.binds}
 	if prefix, _, found := strings.Cut(w.text, ":"); found {
 		n.prefix = prefix
 	}

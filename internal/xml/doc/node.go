@@ -1,7 +1,6 @@
 package doc
 
 import (
-	"bytes"
 	"iter"
 	"sort"
 	"strings"
@@ -9,28 +8,44 @@ import (
 
 // Kind returns the kind of the node; 0 for no node.
 func (n Node) Kind() Kind {
-	if n.doc == nil {
+	switch {
+	case n.doc == nil:
 		return 0
-	}
-	switch name := n.entry().name; {
-	case name == runName:
+	case n.part != wholeNode:
 		return Text
-	case name == commentName:
-		return Comment
-	case n.doc.tree.names[name].kind == instructionName:
-		return Instruction
 	}
-	return Element
+	return n.entry().kind
 }
 
 func (n Node) entry() *node { return n.doc.tree.nodes.at(n.index) }
 
+// noName is the name of nodes without one.
+var noName name
+
 // name returns the name of the node, or a zero name if it has none.
-func (n Node) name() name {
-	if n.doc == nil || n.entry().name < 0 {
-		return name{}
+func (n Node) name() *name {
+	if kind := n.Kind(); kind != Element && kind != Instruction {
+		return &noName
 	}
-	return n.doc.tree.names[n.entry().name]
+	return &n.doc.tree.names[n.entry().name]
+}
+
+// offsets returns where the node is in the text of the document.
+func (n Node) offsets() (start, end uint32) {
+	switch n.part {
+	case textInside:
+		return n.doc.textOf(n.index)
+	case textBehind:
+		return n.doc.tailOf(n.index, n.doc.tree.next(n.index))
+	}
+	e := n.entry()
+	return e.start, e.end
+}
+
+// characters returns a reader of a text node.
+func (n Node) characters() characters {
+	start, end := n.offsets()
+	return characters{raw: n.doc.text[start:end]}
 }
 
 // Is reports whether the node is an element with that name.
@@ -73,16 +88,15 @@ func (n Node) Attributes() iter.Seq2[Name, string] {
 	}
 }
 
-// attributes returns an element's attributes and namespace declarations as they are in the tree.
-func (n Node) attributes() iter.Seq2[*name, *attribute] {
-	return func(yield func(*name, *attribute) bool) {
-		if n.doc == nil {
+// attributes returns an element's attributes and namespace declarations.
+func (n Node) attributes() iter.Seq2[*name, attribute] {
+	return func(yield func(*name, attribute) bool) {
+		if n.AttributeCount() == 0 {
 			return
 		}
-		t := &n.doc.tree
-		for i, end := t.attributesOf(n.index); i < end; i++ {
-			a := t.attributes.at(i)
-			if !yield(&t.names[a.name], a) {
+		t := n.doc.tagOf(n.index)
+		for a, ok := t.attribute(); ok; a, ok = t.attribute() {
+			if !yield(&n.doc.tree.names[a.name], a) {
 				return
 			}
 		}
@@ -120,7 +134,7 @@ func (n Node) Declares(prefix string) (uri string, declared bool) {
 // AttributeCount returns how many attributes and namespace declarations an element has, which is the work of
 // searching one of them.
 func (n Node) AttributeCount() int {
-	if n.doc == nil {
+	if n.doc == nil || n.part != wholeNode {
 		return 0
 	}
 	first, end := n.doc.tree.attributesOf(n.index)
@@ -132,7 +146,8 @@ func (n Node) AttributeCount() int {
 func (n Node) Text() string {
 	switch n.Kind() {
 	case Text:
-		return n.doc.run(n.index)
+		c := n.characters()
+		return c.value()
 	case Element:
 		return n.content()
 	}
@@ -146,8 +161,7 @@ func (n Node) Pieces() iter.Seq[[]byte] {
 		if n.Kind() != Text {
 			return
 		}
-		e := n.entry()
-		c := characters{raw: n.doc.text[e.start:e.end]}
+		c := n.characters()
 		for piece, ok := c.next(); ok && yield(piece); piece, ok = c.next() {
 		}
 	}
@@ -155,34 +169,55 @@ func (n Node) Pieces() iter.Seq[[]byte] {
 
 // content copies the text only once: most elements contain one text node, or none.
 func (n Node) content() string {
-	var b strings.Builder
-	for child := range only(n.inside(), Text) {
-		if child.index == n.index+1 && child.index+1 == n.entry().next {
-			return n.doc.run(child.index)
+	if n.doc.tree.next(n.index) == n.index+1 {
+		if n.entry().is&hasText == 0 {
+			return ""
 		}
-		e := child.entry()
-		c := characters{raw: n.doc.text[e.start:e.end]}
-		c.writeTo(&b)
+		return Node{n.doc, n.index, textInside}.Text()
 	}
+	var b strings.Builder
+	n.writeText(&b)
 	return b.String()
+}
+
+func (n Node) writeText(b *strings.Builder) {
+	for child := range n.Children() {
+		switch child.Kind() {
+		case Text:
+			c := child.characters()
+			c.writeTo(b)
+		case Element:
+			child.writeText(b)
+		}
+	}
 }
 
 // Parent returns the parent element of a node; zero for the root and for nodes outside of it.
 func (n Node) Parent() Node {
-	if n.doc == nil || n.entry().parent == none {
+	switch {
+	case n.part == textInside:
+		return Node{doc: n.doc, index: n.index}
+	case n.doc == nil || n.entry().parent == none:
 		return Node{}
 	}
-	return Node{n.doc, n.entry().parent}
+	return Node{doc: n.doc, index: n.entry().parent}
 }
 
 // Children returns the child nodes of an element.
 func (n Node) Children() iter.Seq[Node] {
 	return func(yield func(Node) bool) {
-		if n.doc == nil {
+		if n.Kind() != Element {
 			return
 		}
-		for i := n.index + 1; i < n.entry().next; i = n.doc.tree.nodes.at(i).next {
-			if !yield(Node{n.doc, i}) {
+		t := &n.doc.tree
+		if n.entry().is&hasText != 0 && !yield(Node{n.doc, n.index, textInside}) {
+			return
+		}
+		for i, end := n.index+1, t.next(n.index); i < end; i = t.next(i) {
+			if !yield(Node{doc: n.doc, index: i}) {
+				return
+			}
+			if t.nodes.at(i).is&hasTail != 0 && !yield(Node{n.doc, i, textBehind}) {
 				return
 			}
 		}
@@ -190,47 +225,75 @@ func (n Node) Children() iter.Seq[Node] {
 }
 
 // Elements returns the child elements of an element.
-func (n Node) Elements() iter.Seq[Node] { return only(n.Children(), Element) }
-
-// Descendants returns the descendant elements of an element in document order.
-func (n Node) Descendants() iter.Seq[Node] { return only(n.inside(), Element) }
-
-// inside returns all descendant nodes of an element in document order.
-func (n Node) inside() iter.Seq[Node] {
+func (n Node) Elements() iter.Seq[Node] {
 	return func(yield func(Node) bool) {
-		if n.doc == nil {
+		if n.Kind() != Element {
 			return
 		}
-		for i := n.index + 1; i < n.entry().next; i++ {
-			if !yield(Node{n.doc, i}) {
+		t := &n.doc.tree
+		for i, end := n.index+1, t.next(n.index); i < end; i = t.next(i) {
+			if t.nodes.at(i).kind == Element && !yield(Node{doc: n.doc, index: i}) {
 				return
 			}
 		}
 	}
 }
 
-func only(nodes iter.Seq[Node], kind Kind) iter.Seq[Node] {
+// Descendants returns the descendant elements of an element in document order.
+func (n Node) Descendants() iter.Seq[Node] {
 	return func(yield func(Node) bool) {
-		for n := range nodes {
-			if n.Kind() == kind && !yield(n) {
+		if n.Kind() != Element {
+			return
+		}
+		t := &n.doc.tree
+		for i, end := n.index+1, t.next(n.index); i < end; i++ {
+			if t.nodes.at(i).kind == Element && !yield(Node{doc: n.doc, index: i}) {
 				return
 			}
 		}
 	}
+}
+
+// Named returns the elements of a document that have that name, in document order.
+func (d *Document) Named(space, local string) iter.Seq[Node] {
+	return func(yield func(Node) bool) {
+		named, some := d.tree.named(Name{Space: space, Local: local})
+		for i := int32(0); some && i < d.tree.nodes.length; i++ {
+			n := d.tree.nodes.at(i)
+			if n.kind == Element && named[n.name] && !yield(Node{doc: d, index: i}) {
+				return
+			}
+		}
+	}
+}
+
+// named reports for each name whether it is that of an element with an expanded name.
+func (t *tree) named(wanted Name) (named []bool, some bool) {
+	named = make([]bool, len(t.names))
+	for i := range t.names {
+		n := &t.names[i]
+		named[i] = n.local == wanted.Local && n.space == wanted.Space && n.kind != declarationName && n.kind != instructionName
+		some = some || named[i]
+	}
+	return named, some
 }
 
 // Inherits reports whether an element or its content uses a prefix that is bound outside the
 // element.
 func (n Node) Inherits(prefix string) bool {
-	if n.doc == nil {
+	if n.Kind() != Element {
 		return false
 	}
-	for i, end := n.index, n.entry().next; i < end; {
-		at := Node{n.doc, i}
-		uses, binds := at.has(prefix)
+	number, known := n.doc.tree.bound.prefixes[prefix]
+	if !known {
+		return false
+	}
+	t := &n.doc.tree
+	for i, end := n.index, t.next(n.index); i < end; {
+		uses, binds := t.has(i, number)
 		switch {
 		case binds:
-			i = at.entry().next
+			i = t.next(i)
 		case uses:
 			return true
 		default:
@@ -241,14 +304,20 @@ func (n Node) Inherits(prefix string) bool {
 }
 
 // has reports whether a tag has names with a prefix, and whether it binds the prefix.
-func (n Node) has(prefix string) (uses, binds bool) {
-	uses = n.entry().name >= 0 && n.name().prefix == prefix
-	t := &n.doc.tree
-	for i, end := t.attributesOf(n.index); i < end; i++ {
-		switch name := &t.names[t.attributes.at(i).name]; {
+func (t *tree) has(i, prefix int32) (uses, binds bool) {
+	n := t.nodes.at(i)
+	if n.kind != Element {
+		return false, false
+	}
+	uses = t.names[n.name].prefixNumber == prefix
+	if n.is&simpleTag != 0 {
+		return uses, false
+	}
+	for j, end := t.attributesOf(i); j < end; j++ {
+		switch name := &t.names[*t.attributes.at(j)]; {
 		case name.kind == declarationName:
-			binds = binds || name.local == prefix
-		case name.prefix == prefix:
+			binds = binds || name.binds == prefix
+		case name.prefixNumber == prefix:
 			uses = true
 		}
 	}
@@ -256,11 +325,26 @@ func (n Node) has(prefix string) (uses, binds bool) {
 }
 
 // Precedes reports whether the node is before another one in document order.
-func (n Node) Precedes(other Node) bool { return n.index < other.index }
+func (n Node) Precedes(other Node) bool {
+	if n.part == wholeNode && other.part == wholeNode || n.doc == nil || other.doc == nil {
+		return n.index < other.index
+	}
+	start, _ := n.offsets()
+	behind, _ := other.offsets()
+	return start < behind
+}
 
 // Contains reports whether other is the node itself or a descendant of it.
 func (n Node) Contains(other Node) bool {
-	return n.doc != nil && n.doc == other.doc && n.index <= other.index && other.index < n.entry().next
+	switch {
+	case n.doc == nil || n.doc != other.doc:
+		return false
+	case n.part != wholeNode || n.index > other.index:
+		return n == other
+	case other.part == textBehind:
+		return n.Contains(other.Parent())
+	}
+	return n.doc.tree.nodes.at(other.index).start < n.entry().end
 }
 
 // Span returns the byte offsets of the node in the parsed source, including its tags.
@@ -268,8 +352,8 @@ func (n Node) Span() (start, end int64) {
 	if n.doc == nil {
 		return 0, 0
 	}
-	e := n.entry()
-	return n.doc.position(e.start), n.doc.position(e.end)
+	from, to := n.offsets()
+	return n.doc.position(from), n.doc.position(to)
 }
 
 // ContentRange returns the byte offsets of an element's content in the source, between its tags. For an
@@ -279,16 +363,12 @@ func (n Node) ContentRange() (start, end int64, ok bool) {
 		return 0, 0, false
 	}
 	e := n.entry()
-	closing := e.start + uint32(bytes.LastIndexByte(n.doc.text[e.start:e.end], '<'))
-	if closing == e.start {
+	if e.is&emptyTag != 0 {
 		at := n.doc.position(e.end - uint32(len("/>")))
 		return at, at, false
 	}
-	opened := closing
-	if n.index+1 < e.next {
-		opened = n.doc.tree.nodes.at(n.index + 1).start
-	}
-	return n.doc.position(opened), n.doc.position(closing), true
+	tag := n.doc.tagOf(n.index)
+	return n.doc.position(tag.close()), n.doc.position(n.doc.endTag(e)), true
 }
 
 // Declaration returns the byte offset of the end of the XML declaration in the source. Without a

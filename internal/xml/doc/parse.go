@@ -46,7 +46,6 @@ func Parse(source []byte) (*Document, error) {
 	if err := p.document(); err != nil {
 		return nil, err
 	}
-	d.spaces = len(p.scope.uris)
 	return d, nil
 }
 
@@ -58,6 +57,10 @@ type parser struct {
 	open    []openElement
 	pending []pendingAttribute
 	scope   *scope
+
+	tag        traits // of the start tag that is parsed
+	last       int32  // the node after whose start tag or end the parser is
+	insideLast bool   // it is after the start tag
 }
 
 // openElement is an element whose end tag has not been parsed.
@@ -77,7 +80,7 @@ func (p *parser) document() error {
 		if err := p.next(); err != nil {
 			return err
 		}
-		if p.doc.tree.nodes.length > maxNodes {
+		if p.doc.tree.nodes.length+p.doc.tree.texts > maxNodes {
 			return p.tooMany("nodes")
 		}
 	}
@@ -109,16 +112,32 @@ func (p *parser) has(prefix string) bool {
 }
 
 // add adds a node that begins at start and ends at the parser's position.
-func (p *parser) add(name int32, start int) int32 {
+func (p *parser) add(kind Kind, name int32, start int) int32 {
 	parent := none
 	if len(p.open) > 0 {
 		parent = p.open[len(p.open)-1].node
 	}
 	t := &p.doc.tree
-	return t.nodes.add(node{
-		start: uint32(start), end: uint32(p.at), parent: parent, next: t.nodes.length + 1,
-		name: name, attributes: t.attributes.length,
-	})
+	p.last, p.insideLast = t.nodes.add(node{
+		start: uint32(start), end: uint32(p.at), parent: parent, attributes: t.attributes.length,
+		name: uint16(name), kind: kind,
+	}), false
+	return p.last
+}
+
+// addText adds the text node that follows the last tag, comment or instruction.
+func (p *parser) addText(plain bool) {
+	has := hasTail
+	switch {
+	case p.insideLast && plain:
+		has = hasText
+	case p.insideLast:
+		has = hasText | roughText
+	case !plain:
+		has = hasTail | roughTail
+	}
+	p.doc.tree.nodes.at(p.last).is |= has
+	p.doc.tree.texts++
 }
 
 // skipPast moves behind the next occurrence of a delimiter.
@@ -183,7 +202,7 @@ func (p *parser) element(start int, tag int32, length int, empty bool) error {
 	if err != nil {
 		return p.nameError(start, err)
 	}
-	n := p.add(name, start)
+	n := p.add(Element, name, start)
 	if len(p.open) == 0 {
 		p.doc.tree.root = n
 	}
@@ -191,10 +210,13 @@ func (p *parser) element(start int, tag int32, length int, empty bool) error {
 		return err
 	}
 	if empty {
+		p.tag |= emptyTag
 		p.scope.restore(mark)
-		return nil
+	} else {
+		p.insideLast = true
+		p.open = append(p.open, openElement{n, length, mark})
 	}
-	p.open = append(p.open, openElement{n, length, mark})
+	p.doc.tree.nodes.at(n).is = p.tag
 	return nil
 }
 
@@ -234,17 +256,21 @@ func (p *parser) endTag() error {
 		return p.malformed(start, "an end tag of another element")
 	}
 	p.at += last.name
-	if p.skipSpace(); !p.has(">") {
+	spaced := p.skipSpace()
+	if !p.has(">") {
 		return p.malformed(p.at, "an end tag of another element, or without >")
 	}
 	p.at++
-	p.close(last)
+	p.close(last, spaced)
 	return nil
 }
 
-func (p *parser) close(last openElement) {
+func (p *parser) close(last openElement, spaced bool) {
 	n := p.doc.tree.nodes.at(last.node)
-	n.end, n.next = uint32(p.at), p.doc.tree.nodes.length
+	if n.end = uint32(p.at); spaced {
+		n.is |= roughEnd
+	}
+	p.last, p.insideLast = last.node, false
 	p.open = p.open[:len(p.open)-1]
 	p.scope.restore(last.scope)
 }
@@ -253,26 +279,42 @@ func (p *parser) close(last openElement) {
 // namespace of its prefix is not known yet.
 type pendingAttribute struct {
 	name       int32 // in scope.written
+	written    int   // where it begins
 	start, end int   // its value
 }
 
 // attributes parses the attributes of a tag, up to the end of the tag.
 func (p *parser) attributes() error {
-	p.pending = p.pending[:0]
+	p.pending, p.tag = p.pending[:0], simpleTag
 	for {
+		before := p.at
 		spaced := p.skipSpace()
 		switch {
 		case p.has(">"), p.has("/>"):
+			if spaced {
+				p.tag = 0
+			}
 			return nil
 		case !spaced:
 			return p.malformed(p.at, "no white space before an attribute, or no end of the tag")
 		case len(p.pending) == maxAttributes:
 			return p.tooMany("attributes")
 		}
-		if err := p.attribute(); err != nil {
+		plain, err := p.attribute()
+		if err != nil {
 			return err
 		}
+		if !plain || p.text[before] != ' ' || p.pending[len(p.pending)-1].written != before+1 || !p.inOrder() {
+			p.tag = 0
+		}
 	}
+}
+
+// inOrder reports whether the last pending attribute comes after the one before in a canonical form
+// too. Both have no prefix.
+func (p *parser) inOrder() bool {
+	last := len(p.pending) - 1
+	return last == 0 || p.scope.written[p.pending[last-1].name].text < p.scope.written[p.pending[last].name].text
 }
 
 func (p *parser) skipSpace() bool {
@@ -283,42 +325,57 @@ func (p *parser) skipSpace() bool {
 	return p.at > start
 }
 
-// attribute parses one attribute ([41], [10]).
-func (p *parser) attribute() error {
+// attribute parses one attribute ([41], [10]). plain reports whether it is the same in canonical form:
+// it has no prefix and declares no namespace, and no other white space or quotes would be written.
+func (p *parser) attribute() (plain bool, err error) {
+	at := p.at
 	name, err := p.qname()
 	if err != nil {
-		return err
+		return false, err
 	}
-	p.skipSpace()
+	spaced := p.skipSpace()
 	if !p.has("=") {
-		return p.malformed(p.at, "an attribute without a value")
+		return false, p.malformed(p.at, "an attribute without a value")
 	}
 	p.at++
-	p.skipSpace()
-	start, end, err := p.quoted()
+	spaced = p.skipSpace() || spaced
+	start, end, plain, err := p.quoted()
 	if err != nil {
-		return err
+		return false, err
 	}
-	p.pending = append(p.pending, pendingAttribute{name, start, end})
-	return p.references(start, end)
+	p.pending = append(p.pending, pendingAttribute{name, at, start, end})
+	w := &p.scope.written[name]
+	return plain && !spaced && w.prefix == noPrefix && w.binds == none, nil
 }
 
-// quoted skips a quoted value and returns its offsets.
-func (p *parser) quoted() (start, end int, err error) {
+// quoted parses a quoted value and returns its offsets. plain reports whether it is the same in
+// canonical form.
+func (p *parser) quoted() (start, end int, plain bool, err error) {
 	if !p.has(`"`) && !p.has("'") {
-		return 0, 0, p.malformed(p.at, "an attribute value without quotes")
+		return 0, 0, false, p.malformed(p.at, "an attribute value without quotes")
 	}
-	start = p.at + 1
-	length := bytes.IndexByte(p.text[start:], p.text[p.at])
-	if length < 0 {
-		return 0, 0, p.malformed(p.at, "an attribute value without a closing quote")
+	quote := p.text[p.at]
+	start, plain = p.at+1, quote == '"'
+	for end = start; end < len(p.text); end++ {
+		switch b := p.text[end]; {
+		case class[b]&endsPlainValue == 0:
+		case b == quote:
+			p.at = end + 1
+			return start, end, plain, nil
+		case b == '<':
+			return 0, 0, false, p.malformed(end, "\"<\" in an attribute's value")
+		case b == '&':
+			n, canonical := p.reference(end, canonicalInValue)
+			if n == 0 {
+				return 0, 0, false, p.malformed(end, noReference)
+			}
+			plain = plain && canonical
+			end += n - 1
+		case b != '"' && b != '\'':
+			plain = false
+		}
 	}
-	end = start + length
-	p.at = end + 1
-	if i := bytes.IndexByte(p.text[start:end], '<'); i >= 0 {
-		return 0, 0, p.malformed(start+i, "\"<\" in an attribute's value")
-	}
-	return start, end, nil
+	return 0, 0, false, p.malformed(p.at, "an attribute value without a closing quote")
 }
 
 // declare binds the prefixes that the pending attributes declare.
@@ -352,7 +409,7 @@ func (p *parser) addAttributes(n int32) error {
 		if p.doc.tree.names[name].kind == identifierName {
 			p.doc.tree.identifiers++
 		}
-		p.doc.tree.attributes.add(attribute{name, uint32(a.start), uint32(a.end)})
+		p.doc.tree.attributes.add(uint16(name))
 	}
 	return nil
 }

@@ -48,7 +48,17 @@ const (
 type Node struct {
 	doc   *Document
 	index int32
+	part  part
 }
+
+// part is what a Node is of the node in the tree that it names.
+type part uint8
+
+const (
+	wholeNode  part = iota
+	textInside      // the text that follows its start tag
+	textBehind      // the text that follows it
+)
 
 // Subset is the part of a document that a canonical form contains: the element Apex with its
 // content, or the whole document if Apex is zero. Elements for which Without (if not nil) returns
@@ -56,6 +66,7 @@ type Node struct {
 type Subset struct {
 	Apex    Node
 	Without func(element Node) bool
+	Named   Name // the name of all elements for which Without can return true; zero: any
 }
 
 // Method is a canonicalization method.
@@ -76,21 +87,53 @@ type Canonicalization struct {
 
 // HasComments reports whether a part of the document has comments.
 func (d *Document) HasComments(s Subset) bool {
-	first, end := int32(0), d.tree.nodes.length
-	if s.Apex != (Node{}) {
-		first, end = s.Apex.index, s.Apex.entry().next
+	if d.tree.comments == 0 {
+		return false
 	}
+	first, end := d.nodesOf(s)
+	out := d.exclusionOf(s)
 	for i := first; i < end; {
 		switch n := d.tree.nodes.at(i); {
-		case n.name == commentName:
+		case n.kind == Comment:
 			return true
-		case n.name >= 0 && s.Without != nil && s.Without(Node{d, i}):
-			i = n.next
+		case n.kind == Element && out.excludes(i, n):
+			i = d.tree.next(i)
 		default:
 			i++
 		}
 	}
 	return false
+}
+
+// nodesOf returns the nodes of the apex of a subset, or of the document.
+func (d *Document) nodesOf(s Subset) (first, end int32) {
+	if s.Apex == (Node{}) {
+		return 0, d.tree.nodes.length
+	}
+	return s.Apex.index, d.tree.next(s.Apex.index)
+}
+
+// exclusion is what a subset leaves out.
+type exclusion struct {
+	doc     *Document
+	without func(Node) bool
+	named   []bool // the names of elements that can be left out; nil: all
+}
+
+func (d *Document) exclusionOf(s Subset) exclusion {
+	e := exclusion{doc: d, without: s.Without}
+	if s.Without != nil && s.Named != (Name{}) {
+		var some bool
+		if e.named, some = d.tree.named(s.Named); !some {
+			e.without = nil
+		}
+	}
+	return e
+}
+
+// excludes reports whether an element is left out.
+func (e *exclusion) excludes(i int32, n *node) bool {
+	return e.without != nil && (e.named == nil || e.named[n.name]) && e.without(Node{doc: e.doc, index: i})
 }
 
 // Document is a parsed document. It is immutable, and several goroutines may use it at once.
@@ -100,24 +143,16 @@ type Document struct {
 	coding      coding
 	declaration uint32 // where the XML declaration ends in the text; 0 without one
 	tree        tree
-	spaces      int // how many namespaces it names
 	ids         identifiers
 	order       ranks
 }
 
 // Root returns the document element.
-func (d *Document) Root() Node { return Node{d, d.tree.root} }
+func (d *Document) Root() Node { return Node{doc: d, index: d.tree.root} }
 
 // value returns the normalized value of an attribute.
-func (d *Document) value(a *attribute) string {
+func (d *Document) value(a attribute) string {
 	c := characters{raw: d.text[a.start:a.end], attribute: true}
-	return c.value()
-}
-
-// run returns the character data of a text node.
-func (d *Document) run(n int32) string {
-	e := d.tree.nodes.at(n)
-	c := characters{raw: d.text[e.start:e.end]}
 	return c.value()
 }
 
@@ -173,5 +208,5 @@ func (d *Document) Prefixes() []string {
 // added to the document before [Parse] refuses it.
 func (d *Document) RemainingLimits() (nodes, attributes, names int) {
 	t := &d.tree
-	return maxNodes - int(t.nodes.length), maxAllAttributes - int(t.attributes.length), maxNames - max(len(t.names), d.spaces)
+	return maxNodes - int(t.nodes.length+t.texts), maxAllAttributes - int(t.attributes.length), maxNames - max(len(t.names), len(t.bound.uris))
 }
