@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,9 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"reflect"
 	"runtime"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -78,17 +81,25 @@ type streams struct{ stdout, stderr io.Writer }
 
 func (s streams) say(text string) { fmt.Fprintln(s.stderr, "innsigli:", text) }
 
-// variables has the names of the environment variables of all flags.
-type variables []string
+// commandsFor returns a struct with the command that the arguments name, or with all commands if they name none. Building
+// the flags of all commands takes longer than what most commands do.
+func commandsFor(args []string) any {
+	all := reflect.TypeFor[cli]()
+	for field := range all.Fields() {
+		if len(args) > 0 && args[0] == cmp.Or(field.Tag.Get("name"), strings.ToLower(field.Name)) {
+			return reflect.New(reflect.StructOf([]reflect.StructField{field})).Interface()
+		}
+	}
+	return &cli{}
+}
 
 // run runs the program and returns its exit status. Tests call it too.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
-	var c cli
 	exited := false
-	parser, err := kong.New(&c,
+	parser, err := kong.New(commandsFor(args),
 		kong.Name("innsigli"),
 		kong.Description("An electronic signing service: people sign PDFs with an electronic ID on a phone. Results go to stdout, messages to stderr. Exit status: 0 done, 1 failed, 2 wrong usage. Every flag can also be set by an environment variable: --client-id by INNSIGLI_CLIENT_ID."),
-		kong.DefaultEnvars("INNSIGLI"),
+		kong.DefaultEnvars(variablePrefix),
 		kong.Writers(stdout, stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Exit(func(int) { exited = true }), // after --help
@@ -106,10 +117,28 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 		return usage
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
-	if err := command.Run(streams{stdout, stderr}, variablesOf(parser.Model.Node)); err != nil {
+	if err = command.BindToProvider(allVariables); err == nil {
+		err = command.Run(streams{stdout, stderr})
+	}
+	if err != nil {
 		return explain(stderr, err)
 	}
 	return done
+}
+
+// variablePrefix is the first word of the environment variables of flags.
+const variablePrefix = "INNSIGLI"
+
+// variables has the names of the environment variables of all flags of all commands.
+type variables []string
+
+// allVariables returns the variables. It is called for the commands whose Run has a parameter of that type.
+func allVariables() (variables, error) {
+	parser, err := kong.New(&cli{}, kong.DefaultEnvars(variablePrefix))
+	if err != nil {
+		return nil, err
+	}
+	return variablesOf(parser.Model.Node), nil
 }
 
 // variablesOf returns the environment variables of the flags of a command and its subcommands.

@@ -84,7 +84,7 @@ func TestFileSize(t *testing.T) {
 		1_000_000: "(PDF, 1,0 MB)", 1_999_999: "(PDF, 1,9 MB)", 22_460_000: "(PDF, 22,4 MB)",
 	} {
 		size := sizeOf(bytes)
-		if got := words.text("is", size.Key, "n", size.Whole, "tenth", size.Tenth); got != want {
+		if got := words().text("is", size.Key, "n", size.Whole, "tenth", size.Tenth); got != want {
 			t.Errorf("%d: %s, want %s", bytes, got, want)
 		}
 	}

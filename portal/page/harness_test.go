@@ -533,7 +533,7 @@ func (a answer) says(t testing.TB, status int, keys ...string) answer {
 	}
 	for _, key := range keys {
 		key, not := strings.CutPrefix(key, "!")
-		if words[key] == nil {
+		if words()[key] == nil {
 			t.Errorf("the catalogue has no %q", key)
 		}
 		if a.has(key) == not {
@@ -585,7 +585,7 @@ var hole = regexp.MustCompile(`\{\w+\}`)
 // has reports whether a page has the text of a key, with anything in place of {name}. A single word has to be the
 // whole text of an element.
 func (a answer) has(key string) bool {
-	want := words.text("is", key)
+	want := words().text("is", key)
 	if !strings.Contains(want, " ") {
 		return regexp.MustCompile(">\\s*" + regexp.QuoteMeta(want) + "\\s*<").MatchString(a.body)
 	}

@@ -133,8 +133,8 @@ func TestServerWithoutLogin(t *testing.T) {
 	for path, title := range map[string]string{d.link(1): "landing.sign.title", of(d.invited, 0): "login.title"} {
 		for _, lang := range languages {
 			a := d.newBrowser().get(path, "Accept-Language", lang).says(t, http.StatusOK)
-			a.contains(t, words.text(lang, title), words.text(lang, "login.none"), words.text(lang, "problem.help")).
-				lacks(t, "<form", words.text(lang, "login.see"))
+			a.contains(t, words().text(lang, title), words().text(lang, "login.none"), words().text(lang, "problem.help")).
+				lacks(t, "<form", words().text(lang, "login.see"))
 			if strings.Count(a.body, "mailto:help@example.is") != 2 {
 				t.Errorf("%s in %q: %s", path, lang, a.body)
 			}

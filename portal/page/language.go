@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -18,8 +19,8 @@ var languages = []string{"is", "en"}
 //go:embed words
 var wordFiles embed.FS
 
-// words is the catalogue of texts.
-var words = readCatalogue()
+// words returns the catalogue of texts, which is read on first use.
+var words = sync.OnceValue(readCatalogue)
 
 // catalogue maps a key to its text in each language.
 type catalogue map[string]map[string]string
@@ -62,8 +63,8 @@ func (c catalogue) text(lang, key string, pairs ...any) string {
 // UTC.
 func Date(lang string, t time.Time) string {
 	t = t.UTC()
-	month := words.text(lang, fmt.Sprintf("month.%d", t.Month()))
-	return words.text(lang, "date", "day", t.Day(), "month", month, "year", t.Year(), "time", t.Format("15:04"))
+	month := words().text(lang, fmt.Sprintf("month.%d", t.Month()))
+	return words().text(lang, "date", "day", t.Day(), "month", month, "year", t.Year(), "time", t.Format("15:04"))
 }
 
 // localKennitala formats a kennitala with its hyphen. Other text is returned as it is.

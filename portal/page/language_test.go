@@ -46,7 +46,7 @@ func TestCatalogueHasBothLanguages(t *testing.T) {
 		slices.Sort(all)
 		return slices.Compact(all)
 	}
-	for key, texts := range words {
+	for key, texts := range words() {
 		if len(texts) != len(languages) {
 			t.Errorf("%s is in %d languages", key, len(texts))
 		}
@@ -80,8 +80,8 @@ func TestCatalogueIsUsed(t *testing.T) {
 		}
 		lines += len(regexp.MustCompile(`(?m)^\t"[^"]+": \{`).FindAllString(string(text), -1))
 	}
-	if lines != len(words) {
-		t.Errorf("%d keys in %d lines: one is in two places", len(words), lines)
+	if lines != len(words()) {
+		t.Errorf("%d keys in %d lines: one is in two places", len(words()), lines)
 	}
 	used, ends := make(map[string]bool), make(map[string]bool)
 	for path, source := range sources(t) {
@@ -92,12 +92,12 @@ func TestCatalogueIsUsed(t *testing.T) {
 			ends[found[1]] = true
 		}
 		for _, found := range templateKey.FindAllStringSubmatch(source, -1) {
-			if key := found[1]; words[key] == nil {
+			if key := found[1]; words()[key] == nil {
 				t.Errorf("%s: there are no words %q", path, key)
 			}
 		}
 	}
-	for key := range words {
+	for key := range words() {
 		if !uses(used, ends, key) {
 			t.Errorf("%q is unused", key)
 		}
@@ -125,7 +125,7 @@ func uses(used, ends map[string]bool, key string) bool {
 // A value is not searched for names again.
 func TestCatalogueText(t *testing.T) {
 	t.Parallel()
-	got := words.text("en", "landing.continue.text", "name", "{kennitala} {name}", "kennitala", "1")
+	got := words().text("en", "landing.continue.text", "name", "{kennitala} {name}", "kennitala", "1")
 	if want := "Your login is also valid for this document: {kennitala} {name}, kennitala 1."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -223,7 +223,7 @@ func FuzzPreferred(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, accepted string) {
-		if got := preferredLanguage(accepted); words["login.title"][got] == "" {
+		if got := preferredLanguage(accepted); words()["login.title"][got] == "" {
 			t.Errorf("%q: %q", accepted, got)
 		}
 	})

@@ -36,10 +36,12 @@ package page
 import (
 	"context"
 	"errors"
+	"html/template"
 	"image"
 	"io"
 	"net/http"
 	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
@@ -102,10 +104,11 @@ type Config struct {
 
 // Page is the handler of all paths under /sign/. It is safe for concurrent use.
 type Page struct {
-	config   Config
-	handler  http.Handler
-	theme    theme
-	pictures *pictures
+	config    Config
+	handler   http.Handler
+	theme     theme
+	templates func() map[string]*template.Template // parsed on first use, which takes milliseconds
+	pictures  *pictures
 }
 
 // peerOf returns the peer of a request's connection.
@@ -126,7 +129,7 @@ func New(c Config) (*Page, error) {
 	if c.Address == nil {
 		c.Address = peerOf
 	}
-	p := &Page{config: c, theme: newTheme(c.Operator)}
+	p := &Page{config: c, theme: newTheme(c.Operator), templates: sync.OnceValue(parsePages)}
 	p.pictures = newPictures(c.Renderer, c.Rendering)
 	p.handler = p.routes()
 	return p, nil

@@ -93,7 +93,7 @@ func (p placeholder) serve(w http.ResponseWriter, lang string) error {
 		`<g font-family="sans-serif" font-size="22" text-anchor="middle" fill="#1f2933">`)
 	for i, key := range []string{p.key, p.key + ".advice"} {
 		fmt.Fprintf(&out, `<text x="297" y="%d">`, 380+40*i)
-		if err := xml.EscapeText(&out, []byte(words.text(lang, key))); err != nil {
+		if err := xml.EscapeText(&out, []byte(words().text(lang, key))); err != nil {
 			return err
 		}
 		fmt.Fprint(&out, `</text>`)

@@ -145,7 +145,7 @@ func TestPlaceholders(t *testing.T) {
 				if a.status != test.status || a.header.Get("Content-Type") != "image/svg+xml" || a.header.Get("Content-Security-Policy") != securityHeaders["Content-Security-Policy"] {
 					t.Errorf("%d %v", a.status, a.header)
 				}
-				a.contains(t, words.text(lang, test.words), words.text(lang, test.words+".advice"))
+				a.contains(t, words().text(lang, test.words), words().text(lang, test.words+".advice"))
 			}
 		})
 	}

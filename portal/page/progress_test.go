@@ -106,7 +106,7 @@ func TestFailuresHaveTexts(t *testing.T) {
 	for _, code := range append(idp.ErrorCodes(), "", "SomethingNew") {
 		key := failureKey(code)
 		known := code != "" && code != "SomethingNew" && !code.Pending()
-		if (key != "failure.unknown") != known || words.text("is", key) == "" || words.text("en", key) == "" {
+		if (key != "failure.unknown") != known || words().text("is", key) == "" || words().text("en", key) == "" {
 			t.Errorf("%s: %s", code, key)
 		}
 	}

@@ -39,7 +39,7 @@ type pageData struct {
 }
 
 // T returns the text of a key in the language of the page. pairs are names and the values that replace {name}.
-func (d pageData) T(key string, pairs ...any) string { return words.text(d.Lang, key, pairs...) }
+func (d pageData) T(key string, pairs ...any) string { return words().text(d.Lang, key, pairs...) }
 
 // Date formats a time to the minute in the language of the page.
 func (d pageData) Date(t time.Time) string { return Date(d.Lang, t) }
@@ -59,14 +59,11 @@ type htmlPage struct {
 
 var templateFuncs = template.FuncMap{"spaced": spaced}
 
-var templates = template.Must(template.New("").Funcs(templateFuncs).ParseFS(htmlFiles, "html/*.html"))
-
 const layoutFile = "layout.html"
 
-// pageTemplates are the templates of whole pages, by the file that fills the layout.
-var pageTemplates = parsePages()
-
+// parsePages returns the templates of whole pages, by the file that fills the layout.
 func parsePages() map[string]*template.Template {
+	templates := template.Must(template.New("").Funcs(templateFuncs).ParseFS(htmlFiles, "html/*.html"))
 	all := make(map[string]*template.Template)
 	for _, t := range templates.Templates() {
 		if name := t.Name(); path.Ext(name) == ".html" && name != layoutFile {
@@ -114,7 +111,7 @@ func (d pageData) writeHeader(w http.ResponseWriter, status int) {
 func (p *Page) render(w http.ResponseWriter, r *http.Request, v htmlPage) error {
 	f := p.pageDataOf(r, v)
 	var out bytes.Buffer
-	if err := pageTemplates[v.file].Execute(&out, f); err != nil {
+	if err := p.templates()[v.file].Execute(&out, f); err != nil {
 		return err
 	}
 	f.writeHeader(w, v.status)
@@ -134,7 +131,7 @@ func (p *Page) renderStreaming(w http.ResponseWriter, r *http.Request, v htmlPag
 		return nil
 	}
 	document.response.flush = func() { http.NewResponseController(w).Flush() } // a failed flush fails again in the next write
-	if err := pageTemplates[v.file].Execute(clientWriter{w}, f); err != nil && !errors.Is(err, errClientGone) {
+	if err := p.templates()[v.file].Execute(clientWriter{w}, f); err != nil && !errors.Is(err, errClientGone) {
 		p.report(r.Context(), err) // too late for an error page: the answer has begun
 	}
 	return nil

@@ -20,8 +20,8 @@ func TestLayout(t *testing.T) {
 	b := d.newBrowser()
 	b.get(d.link(0)).lacks(t, "/logout").contains(t,
 		`<html lang="is">`, " – Þjónusta &#34;&amp;&#34; synir</title>", `<a class="skip" href="#content">`, `<main id="content"`,
-		`lang="en" hreflang="en">English</a>`, words.text("is", "layout.trial"), `<a href="mailto:help@example.is">`,
-		words.text("is", "layout.pin"), `data-lost="`+words.text("is", "layout.lost")+`"`, `data-opening="`+words.text("is", "layout.on")+`"`)
+		`lang="en" hreflang="en">English</a>`, words().text("is", "layout.trial"), `<a href="mailto:help@example.is">`,
+		words().text("is", "layout.pin"), `data-lost="`+words().text("is", "layout.lost")+`"`, `data-opening="`+words().text("is", "layout.on")+`"`)
 	a := b.follow(b.logIn(d.link(0), anna))
 	a.contains(t, `<form method="post" action="`+of(d.invited, 0)+`/logout">`, "</span>Anna Jónsdóttir</span>")
 	b.open(a.path+"?lang=en").contains(t, `<html lang="en">`, `hreflang="is">Íslenska</a>`)

@@ -27,9 +27,9 @@ func newTheme(o Operator) theme {
 		colour = defaultColour
 	}
 	t := theme{files: make(map[string]asset)}
-	t.style = t.addFile("style", ".css", stylesheet)
+	t.style = t.addFile("style", ".css", stylesheet())
 	t.colours = t.addFile("theme", ".css", themeCSS(colour, o.Logo))
-	t.script = t.addFile("page", ".js", script)
+	t.script = t.addFile("page", ".js", script())
 	if o.Logo != nil {
 		t.logo = t.addFile("logo", ".png", o.Logo)
 	}
@@ -161,11 +161,13 @@ func (c colour) towards(ratio float64, surface, ink colour) colour {
 //go:embed assets
 var assetFiles embed.FS
 
-// stylesheet is the style of all pages, joined from its parts.
-var stylesheet = readAssets("style/base.css", "style/frame.css", "style/parts.css", "style/forms.css", "style/document.css", "style/print.css")
+// stylesheet returns the style of all pages, joined from its parts.
+func stylesheet() []byte {
+	return readAssets("style/base.css", "style/frame.css", "style/parts.css", "style/forms.css", "style/document.css", "style/print.css")
+}
 
-// script enhances the pages; they work without it.
-var script = readAssets("page.js")
+// script returns the script that enhances the pages; they work without it.
+func script() []byte { return readAssets("page.js") }
 
 // readAssets joins embedded files.
 func readAssets(names ...string) []byte {

@@ -138,9 +138,9 @@ func TestAssets(t *testing.T) {
 		path, contentType string
 		content           []byte // nil: any
 	}{
-		{theme.style, "text/css; charset=utf-8", stylesheet},
+		{theme.style, "text/css; charset=utf-8", stylesheet()},
 		{theme.colours, "text/css; charset=utf-8", nil},
-		{theme.script, "text/javascript; charset=utf-8", script},
+		{theme.script, "text/javascript; charset=utf-8", script()},
 		{theme.logo, "image/png", picture},
 		{assetPath + iconName, "image/svg+xml", nil},
 	} {
@@ -204,7 +204,7 @@ func TestAssetsAreComplete(t *testing.T) {
 			return err
 		}
 		content, err := assetFiles.ReadFile(path)
-		if !bytes.Contains(stylesheet, content) && !bytes.Contains(script, content) {
+		if !bytes.Contains(stylesheet(), content) && !bytes.Contains(script(), content) {
 			t.Error(path, "is not served")
 		}
 		return err
@@ -212,7 +212,7 @@ func TestAssetsAreComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range [][]byte{stylesheet, script, themeCSS(defaultColour, nil)} {
+	for _, file := range [][]byte{stylesheet(), script(), themeCSS(defaultColour, nil)} {
 		if found := regexp.MustCompile(`url\(|@import|https?://|//[a-z]`).Find(file); found != nil {
 			t.Errorf("%q is in it", found)
 		}
@@ -239,7 +239,7 @@ func TestMarkup(t *testing.T) {
 		}
 		for _, list := range classes.FindAllStringSubmatch(regexp.MustCompile(`\{\{[^}]*\}\}`).ReplaceAllString(text, " "), -1) {
 			for class := range strings.FieldsSeq(list[1]) {
-				if !regexp.MustCompile(`\.` + class + `\b`).Match(stylesheet) {
+				if !regexp.MustCompile(`\.` + class + `\b`).Match(stylesheet()) {
 					t.Errorf("%s: the stylesheet does not know the class %q", path, class)
 				}
 			}

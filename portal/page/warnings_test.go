@@ -30,7 +30,7 @@ func TestWarningsAreShown(t *testing.T) {
 	f.open(warned, 0, anna)
 	b := f.browserOf(annas)
 	b.get(of(warned, 0)).says(t, http.StatusOK, "warnings.title", "warning.javascript", "warning.xfa", "!warning.embeddedfiles").contains(t, "(bls. 1)")
-	b.get(of(warned, 0), "Accept-Language", "en").contains(t, words.text("en", "warning.javascript")+" (page 1)", words.text("en", "warnings.title"))
+	b.get(of(warned, 0), "Accept-Language", "en").contains(t, words().text("en", "warning.javascript")+" (page 1)", words().text("en", "warnings.title"))
 	f.signs(warned, 0, annas)
 	b.get(of(warned, 0)).says(t, http.StatusOK, "warning.xfa")
 	clean := f.opened()
@@ -42,7 +42,7 @@ func TestEachWarningHasWords(t *testing.T) {
 	t.Parallel()
 	for _, code := range inspect.Codes() {
 		for _, v := range warningsOf([]inspect.Warning{{Code: code, Page: 7}, {Code: code, Page: 2}, {Code: code}, {Code: code, Page: 3}}, "") {
-			if words[v.Key] == nil || v.Pages != "2–3, 7" {
+			if words()[v.Key] == nil || v.Pages != "2–3, 7" {
 				t.Errorf("%s: %+v", code, v)
 			}
 		}
