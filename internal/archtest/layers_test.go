@@ -30,7 +30,7 @@ var layers = []layer{
 		{"tools/performance", "", ""},
 		{"tools/release", "", ""},
 		{"tools/texts", "", "yaml"},
-		{"tools/trial", "ades sandbox/ca account portal webhook webhook/delivery signing pades storage storage/bolt storage/postgres internal/queue internal/test/pdf internal/test/env internal/test/powerloss", "pgx sync uuid"},
+		{"tools/trial", "ades sandbox/ca account portal webhook webhook/delivery signing pades storage storage/bolt storage/postgres internal/queue internal/test/pdf internal/test/env internal/test/postgres internal/test/powerloss", "pgx sync uuid"},
 		{"tools/wiretest", "internal/test/env", ""},
 	},
 	{

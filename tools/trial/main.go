@@ -14,7 +14,7 @@
 //	go run ./tools/trial bombs -store URL      documents that are costly to render, and one account's flood of them
 //	go run ./tools/trial capacity -store URL      whole signings, as many as servers manage or at a steady rate, beside a floor
 //	go run ./tools/trial burst -store URL      many events at once, beside a bare loop that sends the same
-//	go run ./tools/trial power      a server whose machine loses power, with what was not flushed (Linux, as root)
+//	go run ./tools/trial power      servers whose machine loses power, with what was not flushed (Linux, as root)
 //
 // URL names an empty database for each trial but growth and processes, which need two: the second
 // with -beside. For a -store it may also be the path of a new file. The exit status is 1 when a promise of the service was not kept. -h lists the

@@ -13,17 +13,19 @@ import (
 	"sync/atomic"
 	"time"
 
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 	"github.com/innsigli/innsigli/internal/test/powerloss"
 )
 
 // powerTrial runs a server whose store is on a disk that loses power again and again, each time before a random call of
-// the disk, with what was not flushed. What the server acknowledged has to be there afterwards. With -ignore, flushes do nothing,
-// and the trial has to find that something was lost.
+// the disk, with what was not flushed. With -postgres, two servers share a Postgres server on that disk. What the servers
+// acknowledged has to be there afterwards. With -ignore, flushes do nothing, and the trial has to find that something was lost.
 func powerTrial(ctx context.Context, flags *flag.FlagSet, args []string, out io.Writer) error {
 	losses := flags.Int("losses", 50, "how often the power is lost")
 	seed := flags.Uint64("seed", uint64(time.Now().UnixNano()), "seed of the random numbers")
 	calls := flags.Int("calls", 3000, "most calls of the disk between two losses")
 	clients := flags.Int("clients", 4, "clients that sign at once, and as many that make processes")
+	inPostgres := flags.Bool("postgres", false, "store in a Postgres server on the disk, for two servers")
 	ignore := flags.String("ignore", "", "flushes that do nothing: files, folders or all")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -35,7 +37,7 @@ func powerTrial(ctx context.Context, flags *flag.FlagSet, args []string, out io.
 		return errors.New("-ignore is files, folders or all")
 	}
 	fmt.Fprintf(out, "seed\t%d\n", *seed)
-	m, err := newMachine(ctx, rand.New(rand.NewPCG(*seed, 0)))
+	m, err := newMachine(ctx, rand.New(rand.NewPCG(*seed, 0)), *inPostgres)
 	if err != nil {
 		return err
 	}
@@ -68,24 +70,24 @@ func (m *machine) noticed() bool {
 	return m.count.losses() > m.abandoned || m.kept.isMissing() || m.unopened
 }
 
-// machine is a disk with a server, and clients elsewhere.
+// machine is a disk with one server and its file, or with a Postgres server and two servers, and clients elsewhere.
 type machine struct {
 	*crowd
-	random  *rand.Rand
-	disk    atomic.Pointer[powerloss.Disk]
-	mounted *powerloss.Mounted // nil: the machine is off
-	mount   string
-	server  *server
-	kept    *kept
-	lost    int // losses of power
+	random   *rand.Rand
+	disk     atomic.Pointer[powerloss.Disk]
+	mounted  *powerloss.Mounted // nil: the machine is off
+	mount    string
+	postgres *postgrestest.Durable // nil: the store is a file
+	kept     *kept
+	lost     int // losses of power
 
 	abandoned int  // requests that count as lost because their clients were stopped
-	unopened  bool // the server did not start on what was left
+	unopened  bool // the servers did not start on what was left
 	over      atomic.Bool
 }
 
-// newMachine mounts an empty disk.
-func newMachine(ctx context.Context, random *rand.Rand) (*machine, error) {
+// newMachine mounts an empty disk and starts the servers on it.
+func newMachine(ctx context.Context, random *rand.Rand, inPostgres bool) (*machine, error) {
 	h, err := newHouse(ctx, "")
 	if err != nil {
 		return nil, err
@@ -94,15 +96,48 @@ func newMachine(ctx context.Context, random *rand.Rand) (*machine, error) {
 		crowd:  &crowd{house: h, holders: &holders{held: make(map[string][]*hold)}, count: new(figures)},
 		random: random, mount: filepath.Join(h.folder, "disk"), kept: new(kept),
 	}
-	m.disk.Store(powerloss.NewDisk())
-	m.store = "bolt:" + filepath.Join(m.mount, "store.db")
+	disk := powerloss.NewDisk()
+	if inPostgres {
+		disk.KeepNames() // Postgres counts on it for the files of tables
+	}
+	m.disk.Store(disk)
 	if err = os.Mkdir(m.mount, 0o755); err == nil {
-		m.mounted, err = powerloss.Mount(m.mount, m.disk.Load())
+		m.mounted, err = powerloss.Mount(m.mount, disk)
+	}
+	if err == nil {
+		err = m.newServers(ctx, inPostgres)
 	}
 	if err != nil {
-		return nil, errors.Join(err, h.remove())
+		return nil, errors.Join(err, m.end())
 	}
 	return m, nil
+}
+
+// newServers creates the store and starts the servers.
+func (m *machine) newServers(ctx context.Context, inPostgres bool) (err error) {
+	m.store = "bolt:" + filepath.Join(m.mount, "store.db")
+	number := 1
+	if inPostgres {
+		number = 2
+		if err := os.Chmod(m.folder, 0o711); err != nil { // the Postgres server has an account of its own
+			return err
+		}
+		if m.postgres, err = postgrestest.NewDurable(ctx, filepath.Join(m.folder, "postgres"), filepath.Join(m.mount, "postgres")); err != nil {
+			return err
+		}
+		if err := m.postgres.Start(ctx); err != nil {
+			return err
+		}
+		m.store = m.postgres.URL()
+	}
+	for range number {
+		s, err := m.newServer(ctx)
+		if err != nil {
+			return err
+		}
+		m.servers = append(m.servers, s)
+	}
+	return nil
 }
 
 // down returns a channel that is closed when the power is lost.
@@ -113,11 +148,16 @@ func (m *machine) end() error {
 	return errors.Join(m.off(), m.remove())
 }
 
-// off ends the server as a loss of power does.
+// off ends all programs of the machine as a loss of power does.
 func (m *machine) off() error {
-	if m.server != nil && m.server.command != nil {
-		m.server.process.kill()
-		m.server.command = nil
+	for _, s := range m.servers {
+		if s.command != nil {
+			s.process.kill()
+			s.command = nil
+		}
+	}
+	if m.postgres != nil {
+		m.postgres.Kill()
 	}
 	if m.mounted == nil {
 		return nil
@@ -129,11 +169,6 @@ func (m *machine) off() error {
 
 // run has clients work while the power is lost, and checks at the end that all is there.
 func (m *machine) run(ctx context.Context, losses, calls, clients int, ignored powerloss.Ignored) error {
-	var err error
-	if m.server, err = m.newServer(ctx); err != nil {
-		return err
-	}
-	m.servers = []*server{m.server}
 	if err := m.gather(ctx, clients); err != nil {
 		return err
 	}
@@ -215,10 +250,33 @@ func (m *machine) ends(ctx context.Context, clients *sync.WaitGroup, control boo
 // mostTime is when the power is lost at the latest: a server whose clients all wait makes few calls of the disk.
 const mostTime = 20 * time.Second
 
-// errUnopened is the error of a server that does not start on what was left, though it has power.
-var errUnopened = errors.New("the server does not start")
+// errUnopened is the error of servers that do not start on what was left, though it has power.
+var errUnopened = errors.New("the servers do not start")
 
-// lose waits for the loss of power, and starts the server on what is left. Errors: errUnopened, and those of the machine.
+// start starts all programs of the machine.
+func (m *machine) start(ctx context.Context) error {
+	if m.postgres != nil {
+		if err := m.postgres.Start(ctx); err != nil {
+			return err
+		}
+	}
+	for _, s := range m.servers {
+		if err := s.start(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// callsAtStart returns about how many calls of the disk a start makes. A Postgres server flushes each of its files.
+func (m *machine) callsAtStart() int {
+	if m.postgres != nil {
+		return 1500
+	}
+	return 60
+}
+
+// lose waits for the loss of power, and starts the servers on what is left. Errors: errUnopened, and those of the machine.
 func (m *machine) lose(ctx context.Context) error {
 	for {
 		select {
@@ -238,10 +296,10 @@ func (m *machine) lose(ctx context.Context) error {
 		if m.mounted, err = powerloss.Mount(m.mount, m.disk.Load()); err != nil {
 			return err
 		}
-		if m.random.IntN(4) == 0 { // the power is lost again while the server starts
-			m.disk.Load().CutAfter(m.random.IntN(60))
+		if m.random.IntN(4) == 0 { // the power is lost again during the start
+			m.disk.Load().CutAfter(m.random.IntN(m.callsAtStart()))
 		}
-		if err = m.server.start(ctx); err == nil {
+		if err = m.start(ctx); err == nil {
 			return nil
 		}
 		select {

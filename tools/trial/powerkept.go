@@ -77,9 +77,13 @@ type maker struct {
 }
 
 func (m *machine) makers(ctx context.Context, number int) (all []*maker, err error) {
+	var addresses []string
+	for _, s := range m.servers {
+		addresses = append(addresses, s.address)
+	}
 	for i := range number {
 		k := &maker{machine: m}
-		if k.client, err = newClient(ctx, []string{m.server.address}); err != nil {
+		if k.client, err = newClient(ctx, addresses); err != nil {
 			return nil, err
 		}
 		k.down = m.down
@@ -203,7 +207,7 @@ func (k *maker) insistOn(ctx context.Context, method, path string, body []byte, 
 
 // ask makes one call. The error is that there was no whole answer, or none of a machine that has power.
 func (c *client) ask(ctx context.Context, method, path string, body []byte, into any) (status int, err error) {
-	request, err := http.NewRequestWithContext(ctx, method, "http://"+c.addresses[0]+path, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+c.addresses[rand.IntN(len(c.addresses))]+path, bytes.NewReader(body))
 	if err != nil {
 		return 0, err
 	}

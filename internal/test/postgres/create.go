@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
 	"os"
@@ -10,8 +11,7 @@ import (
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
-// create makes the files of a server, whose owner has a password that nobody else on
-// this machine knows.
+// create creates the files of a server that does not flush them.
 func create(programs string) (*Server, error) {
 	s := &Server{programs: programs, password: rand.Text()}
 	var err error
@@ -21,22 +21,29 @@ func create(programs string) (*Server, error) {
 	if s.folder, err = os.MkdirTemp(os.Getenv("INNSIGLI_POSTGRES_FOLDER"), "innsigli-postgres-"); err != nil {
 		return s, err
 	}
+	if err := handOver(s.folder); err != nil {
+		return s, err
+	}
+	return s, s.initialize(context.Background(), s.files(), "--no-sync")
+}
+
+// initialize creates the files of the server in data, with a random password of its owner.
+func (s *Server) initialize(ctx context.Context, data string, more ...string) error {
 	secret := filepath.Join(s.folder, "password")
 	if err := os.WriteFile(secret, []byte(s.password), 0o600); err != nil {
-		return s, err
+		return err
 	}
-	if err := handOver(s.folder, secret); err != nil {
-		return s, err
+	if err := handOver(secret); err != nil {
+		return err
 	}
-	initdb := exec.Command(filepath.Join(programs, "initdb"),
-		"--pgdata="+s.files(), "--username="+owner, "--pwfile="+secret, "--auth=scram-sha-256",
-		"--encoding=UTF8", "--locale=C", "--no-sync")
+	initdb := exec.CommandContext(ctx, filepath.Join(s.programs, "initdb"), append([]string{
+		"--pgdata=" + data, "--username=" + owner, "--pwfile=" + secret, "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C"}, more...)...)
 	initdb.Dir = s.folder
 	if err := serve(initdb); err != nil {
-		return s, err
+		return err
 	}
 	if out, err := initdb.CombinedOutput(); err != nil {
-		return s, fmt.Errorf("initdb: %w\n%s", err, out)
+		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	return s, nil
+	return nil
 }

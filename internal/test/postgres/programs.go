@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,19 +12,29 @@ import (
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
-// programs is the folder of the server's programs.
+// programs returns the folder of the server's programs.
 func programs(t testing.TB) string {
 	t.Helper()
 	for _, name := range []string{"sh", "rm"} { // of reins
 		testenv.Program(t, name)
 	}
+	folder, err := findPrograms()
+	if err != nil {
+		testenv.Absent(t, "%v", err)
+	}
+	return folder
+}
+
+var errNoPrograms = errors.New("no Postgres server: set INNSIGLI_TEST_POSTGRES to the URL of one, or install its programs (Debian package postgresql)")
+
+// findPrograms returns the folder of the server's programs, or errNoPrograms.
+func findPrograms() (string, error) {
 	for _, folder := range candidates() {
 		if isProgram(folder, "initdb") && isProgram(folder, "postgres") {
-			return folder
+			return folder, nil
 		}
 	}
-	testenv.Absent(t, "no Postgres server: set INNSIGLI_TEST_POSTGRES to the URL of one, or install its programs (Debian package postgresql)")
-	return ""
+	return "", errNoPrograms
 }
 
 // candidates are the folders in which the server's programs may be. Debian keeps several
