@@ -103,7 +103,7 @@ func TestDeclineInEachState(t *testing.T) {
 		may       bool
 		says      string // then
 	}{
-		"nobody has signed":    {func(*fixture, portal.ProcessView) {}, 0, annas, true, "place.declined.own"},
+		"no one has signed":    {func(*fixture, portal.ProcessView) {}, 0, annas, true, "place.declined.own"},
 		"another is signing":   {func(s *fixture, v portal.ProcessView) { s.sign(v, 1, jons) }, 0, annas, true, "place.declined.own"},
 		"another has signed":   {func(s *fixture, v portal.ProcessView) { s.signs(v, 1, jons) }, 0, annas, true, "place.declined.own"},
 		"the person signs":     {func(s *fixture, v portal.ProcessView) { s.sign(v, 0, annas) }, 0, annas, false, "place.signing.title"},

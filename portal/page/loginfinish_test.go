@@ -191,9 +191,9 @@ func TestForeignAnswers(t *testing.T) {
 			b.post("/sign/login/end")
 			return b, b.back(state, "annas")
 		},
-		"a refused code": func(d *fixture, b *browser, state string) (*browser, answer) { return b, b.back(state, "nobody") },
+		"a refused code": func(d *fixture, b *browser, state string) (*browser, answer) { return b, b.back(state, "refused") },
 		"after a refused code": func(d *fixture, b *browser, state string) (*browser, answer) {
-			b.back(state, "nobody")
+			b.back(state, "refused")
 			return b, b.back(state, "annas")
 		},
 		"a login on the phone": func(d *fixture, b *browser, state string) (*browser, answer) {
@@ -206,7 +206,7 @@ func TestForeignAnswers(t *testing.T) {
 			d := newInvitation(t)
 			d.login.answer("annas", reply{person: anna})
 			d.login.answer("jons", reply{person: jon})
-			d.login.answer("nobody", reply{err: ErrRefusedLogin})
+			d.login.answer("refused", reply{err: ErrRefusedLogin})
 			b := d.newBrowser()
 			b, a := try(d, b, b.redirected(d.link(0)))
 			b.follow(a)

@@ -23,7 +23,7 @@ func TestPageInEachState(t *testing.T) {
 		before          func(*fixture, portal.ProcessView)
 		anna, jon, vala []string
 	}{
-		"nobody has signed": {
+		"no participant has signed": {
 			func(*fixture, portal.ProcessView) {},
 			with(form, "place.asked", "!place.verify", "place.download"), with(form, "place.asked"), with(none, "place.reading", "place.until"),
 		},
@@ -181,7 +181,7 @@ func TestNamesOfParticipants(t *testing.T) {
 		named("waits", func(*portal.Participant) {}),
 		named("signed", func(one *portal.Participant) { one.Signature = &portal.Signature{Name: "Certified signed"} }),
 		named("declined", func(one *portal.Participant) { one.Decline = &portal.Decline{} }),
-		named("nobody", func(one *portal.Participant) { one.Decline, one.Person = &portal.Decline{}, nil }), // through the API
+		named("absent", func(one *portal.Participant) { one.Decline, one.Person = &portal.Decline{}, nil }), // through the API
 		named("nameless", func(one *portal.Participant) { one.Decline, one.Person.Name = &portal.Decline{}, "" }),
 	}}}
 	want := []personView{
@@ -189,7 +189,7 @@ func TestNamesOfParticipants(t *testing.T) {
 		{Name: "Invited waits", State: "people.waits"},
 		{Name: "Certified signed", Invited: "Invited signed", State: "people.signed"},
 		{Name: "Person declined", Invited: "Invited declined", State: "people.declined"},
-		{Name: "Invited nobody", State: "people.declined"},
+		{Name: "Invited absent", State: "people.declined"},
 		{Name: "Invited nameless", State: "people.declined"},
 	}
 	if diff := cmp.Diff(want, peopleOf(&view)); diff != "" {

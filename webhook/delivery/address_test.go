@@ -147,7 +147,7 @@ func TestNamesThatLeadToRefusedAddresses(t *testing.T) {
 		t.Errorf("%d connections", n)
 	}
 	want = answer{failure: NoName, detail: "The host name was not found."}
-	if diff := cmp.Diff(want, untimed(s.post(t.Context(), messageTo("https://nobody.example.com/"))), cmp.AllowUnexported(answer{})); diff != "" {
+	if diff := cmp.Diff(want, untimed(s.post(t.Context(), messageTo("https://unknown.example.com/"))), cmp.AllowUnexported(answer{})); diff != "" {
 		t.Error(diff)
 	}
 }

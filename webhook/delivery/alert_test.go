@@ -240,7 +240,7 @@ func TestQueuedAlerts(t *testing.T) {
 }
 
 // Without Alerts, no jobs remain (spec 6).
-func TestNobodyIsTold(t *testing.T) {
+func TestNoAlert(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
 		s := h.activated()

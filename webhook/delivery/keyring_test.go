@@ -306,7 +306,7 @@ func TestKeyThatCannotSign(t *testing.T) {
 
 // A slow or failing endpoint delays no other, neither of the same account nor on the same server, and gets a bounded
 // number of concurrent requests.
-func TestSlowEndpointsHoldUpNobody(t *testing.T) {
+func TestSlowEndpointsDelayNoOthers(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
 		slow, failing, well := h.subscribed(account, signed), h.subscribed(account, signed), h.subscribed(account, signed)

@@ -238,7 +238,7 @@ func TestNoHandshake(t *testing.T) {
 		name, address string
 		want          answer
 	}{
-		{"nobody", testenv.Address(t), answer{failure: NoConnection, detail: "The connection was refused."}},
+		{"no listener", testenv.Address(t), answer{failure: NoConnection, detail: "The connection was refused."}},
 		{"plain HTTP", strings.TrimPrefix(plain.URL, "http://"), answer{failure: BadTLS, detail: "The endpoint does not speak TLS."}},
 		{"one who hangs up", rawEndpoint(t, func(c net.Conn) { c.Read(make([]byte, 1)) }), answer{failure: NoConnection, detail: "No connection could be made."}},
 		{"another protocol", rawEndpoint(t, func(c net.Conn) { io.WriteString(c, "220 mail.example.com ESMTP\r\n"); io.Copy(io.Discard, c) }),

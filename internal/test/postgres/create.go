@@ -10,7 +10,7 @@ import (
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
-// create makes the files of a server, whose owner has a password that nobody else on
+// create makes the files of a server, whose owner has a password that no other process of
 // this machine knows.
 func create(programs string) (*Server, error) {
 	s := &Server{programs: programs, password: rand.Text()}
