@@ -16,6 +16,7 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/httpapi"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 )
 
@@ -28,7 +29,7 @@ func TestEveryEndpointAndWrongCallers(t *testing.T) {
 	for name, store := range map[string]func(*testing.T) backend{"bolt": inFile, "postgres": inPostgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := wiring{store: store, renderer: blankRenderer{}, webhooks: trial.webhooks}
+			w := wiring{store: store, renderer: pdftest.Blank{}, webhooks: trial.webhooks}
 			sandbox := start(t, w)
 			w.production = true
 			production := start(t, w)

@@ -87,6 +87,7 @@ func TestLoginLeadsToOneSession(t *testing.T) {
 			login := b.cookie()
 			time.Sleep(2 * time.Second)
 			began := time.Now()
+			d.withCookie(login).showsDocument(of(d.invited, 0), false) // the login is no session
 			for {
 				again := d.withCookie(login)
 				if a := again.get(loginPath); a.status != 303 {
