@@ -5,7 +5,6 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -199,28 +198,6 @@ func TestEnsureAfterAnotherServer(t *testing.T) {
 	}
 	if all, err := db.Accounts().Accounts(t.Context()); err != nil || len(all) != 1 {
 		t.Error(all, err)
-	}
-}
-
-// Servers that start at the same time on an empty database create one account and one client.
-func TestConcurrentEnsure(t *testing.T) {
-	s := newServer(t, newDatabase(t))
-	var servers sync.WaitGroup
-	for range 8 {
-		servers.Go(func() {
-			if _, err := s.EnsureAccount(t.Context(), someID, "sandbox", true); err != nil {
-				t.Error(err)
-			}
-			if _, err := s.EnsureClient(t.Context(), account.Client{ID: "client", AccountID: someID, Name: "client"}, "secret"); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	servers.Wait()
-	accounts, err := s.Accounts(t.Context())
-	clients, other := s.Clients(t.Context(), someID)
-	if len(accounts) != 1 || len(clients) != 1 || err != nil || other != nil {
-		t.Error(accounts, clients, err, other)
 	}
 }
 

@@ -114,34 +114,25 @@ func TestSignedJoinsTheTransaction(t *testing.T) {
 
 // Of concurrent signatures, with both APIs, three are free.
 func TestConcurrentSignatures(t *testing.T) {
-	bubble(t, func(f fixture) { signConcurrently(f.T, f.Service) })
-	t.Run("in Postgres", func(t *testing.T) {
-		signConcurrently(t, newServer(t, newDatabase(t)))
+	bubble(t, func(f fixture) {
+		owner := f.account("owner")
+		at := time.Date(2026, time.November, 14, 12, 0, 0, 0, time.UTC)
+		var group errgroup.Group
+		for i := range 40 {
+			group.Go(func() error {
+				return errors.Join(f.Signed(f.Context(), owner.ID, uuid.NewString(), i%2 == 1, at), f.Stored(f.Context(), owner.ID, 10))
+			})
+		}
+		if err := group.Wait(); err != nil {
+			f.Fatal(err)
+		}
+		if got := f.statement(owner.ID, at); got.Signing != 20 || got.Portal != 20 || got.Free != 3 || got.Price != 200 || got.Amount != 7400 {
+			f.Errorf("%+v", got)
+		}
+		if a, err := f.Account(f.Context(), owner.ID); err != nil || a.Signatures != 40 || a.Stored != 400 {
+			f.Errorf("%+v, %v", a, err)
+		}
 	})
-}
-
-func signConcurrently(t *testing.T, s *account.Service) {
-	owner, err := s.CreateAccount(t.Context(), "owner")
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := time.Date(2026, time.November, 14, 12, 0, 0, 0, time.UTC)
-	var group errgroup.Group
-	for i := range 40 {
-		group.Go(func() error {
-			return errors.Join(s.Signed(t.Context(), owner.ID, uuid.NewString(), i%2 == 1, at), s.Stored(t.Context(), owner.ID, 10))
-		})
-	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	got, err := s.Statement(t.Context(), owner.ID, at)
-	if err != nil || got.Signing != 20 || got.Portal != 20 || got.Free != 3 || got.Price != 200 || got.Amount != 7400 {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if a, err := s.Account(t.Context(), owner.ID); err != nil || a.Signatures != 40 || a.Stored != 400 {
-		t.Errorf("%+v, %v", a, err)
-	}
 }
 
 func (f fixture) statement(owner string, month time.Time) account.Statement {

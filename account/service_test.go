@@ -13,10 +13,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/innsigli/innsigli/account"
-	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
-	"github.com/innsigli/innsigli/storage/postgres"
 )
 
 // fixture is a service with an empty store.
@@ -39,29 +37,6 @@ func bubble(t *testing.T, test func(f fixture)) {
 		defer db.Close()
 		test(fixture{t, account.New(db.Accounts(), db, account.Options{}), db, path})
 	})
-}
-
-func TestMain(m *testing.M) { postgrestest.Main(m) }
-
-// newDatabase returns the URL of a Postgres database with tables.
-func newDatabase(t *testing.T) string {
-	t.Helper()
-	url := postgrestest.Database(t)
-	if _, _, err := postgres.Migrate(t.Context(), url, postgres.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	return url
-}
-
-// newServer returns a service as another server has it, with connections of its own to the database.
-func newServer(t *testing.T, url string) *account.Service {
-	t.Helper()
-	db, err := postgres.Open(t.Context(), url, postgres.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	return account.New(db.Accounts(), db, account.Options{})
 }
 
 func (f fixture) account(name string) account.Account {
@@ -236,28 +211,6 @@ func TestStoreFails(t *testing.T) {
 			if !errors.Is(err, bolt.ErrClosed) {
 				f.Errorf("%s: %v", name, err)
 			}
-		}
-	})
-}
-
-func TestCreatingJoinsTheTransaction(t *testing.T) {
-	bubble(t, func(f fixture) {
-		refused := errors.New("refused")
-		err := f.db.InTx(f.Context(), func(ctx context.Context) error {
-			owner, err := f.CreateAccount(ctx, "owner")
-			if err != nil {
-				return err
-			}
-			if _, _, err := f.CreateClient(ctx, owner.ID, "client", nil); err != nil {
-				return err
-			}
-			return refused
-		})
-		if err != refused {
-			f.Errorf("InTx: %v", err)
-		}
-		if list, err := f.Accounts(f.Context()); err != nil || len(list) != 0 {
-			f.Errorf("Accounts: %v, %v", list, err)
 		}
 	})
 }

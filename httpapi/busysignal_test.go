@@ -184,18 +184,18 @@ func TestOrderOfTheChecks(t *testing.T) {
 	c, body, _ := pair(t, start(t, wiring{}))
 	stamped := body.with(manual).with(ofImage(pngPicture(t), "Png"))
 	wrongPage := inImage(fields{"page": 2})
-	unknown, nobody := fields{"busySignal.id": uuid.NewString()}, fields{"signer.phone": "999"}
+	unknown, noPerson := fields{"busySignal.id": uuid.NewString()}, fields{"signer.phone": "999"}
 	c.wantInvalid(c.start(body.with(unknown).with(fields{"signer.city": 1})), "signer.city")
 	c.wantInvalid(c.start(stamped.with(wrongPage).with(fields{"signer.city": 1})), "signer.city")
 	c.wantProblem(c.start(stamped.with(wrongPage).with(unknown)), http.StatusBadRequest, "Signature page does not exist")
 	for _, body := range []fields{body, stamped} {
-		c.wantProblem(c.start(body.with(unknown).with(nobody)), http.StatusNotFound, "Not found")
+		c.wantProblem(c.start(body.with(unknown).with(noPerson)), http.StatusNotFound, "Not found")
 	}
 	c.begin(body)
 	c.wantInvalid(c.start(body.with(fields{"signer.city": 1})), "signer.city")
-	c.wantProblem(c.start(stamped.with(wrongPage).with(nobody)), http.StatusBadRequest, "Signature page does not exist")
+	c.wantProblem(c.start(stamped.with(wrongPage).with(noPerson)), http.StatusBadRequest, "Signature page does not exist")
 	for _, body := range []fields{body, stamped} {
-		c.wantHeld(c.start(body.with(nobody)), nil)
+		c.wantHeld(c.start(body.with(noPerson)), nil)
 	}
 	c.wantDocuments(1)
 }

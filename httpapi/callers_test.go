@@ -16,6 +16,7 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/httpapi"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 )
 
@@ -28,7 +29,7 @@ func TestEveryEndpointAndWrongCallers(t *testing.T) {
 	for name, store := range map[string]func(*testing.T) backend{"bolt": inFile, "postgres": inPostgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := wiring{store: store, renderer: blankRenderer{}, webhooks: trial.webhooks}
+			w := wiring{store: store, renderer: pdftest.Blank{}, webhooks: trial.webhooks}
 			sandbox := start(t, w)
 			w.production = true
 			production := start(t, w)
@@ -408,10 +409,10 @@ func (w callers) tryClients(path string, row clientRow) {
 		})
 	}
 	if row.another != nil {
-		theirs, nobodys := ask("", row.another(w, w.token)), ask("", row.another(w, "garbage"))
-		diff(w.T, "status", nobodys.status, theirs.status)
-		diff(w.T, "body", string(nobodys.body), string(theirs.body))
-		diff(w.T, "header", nobodys.fixedHeader(), theirs.fixedHeader())
+		theirs, unauthenticated := ask("", row.another(w, w.token)), ask("", row.another(w, "garbage"))
+		diff(w.T, "status", unauthenticated.status, theirs.status)
+		diff(w.T, "body", string(unauthenticated.body), string(theirs.body))
+		diff(w.T, "header", unauthenticated.fixedHeader(), theirs.fixedHeader())
 		diff(w.T, "status of a call with the token", http.StatusOK, w.call(http.MethodGet, webhooks, nil).status)
 	}
 	diff(w.T, "status of the owner's", http.StatusOK, ask("", proving(w.id, w.secret)).status)
@@ -421,13 +422,13 @@ func (w callers) tryClients(path string, row clientRow) {
 // conversation. The answer to a wrong secret does not reveal whether the conversation exists.
 func (w callers) tryNotification() {
 	w.wantChallenge(w.as("", http.MethodPost, httpapi.NotificationPath, "one"), http.StatusUnauthorized, "Unauthorized", "")
-	nobodys := w.as("garbage", http.MethodPost, httpapi.NotificationPath, "another")
-	w.wantProblem(nobodys, http.StatusNotFound, "Not found")
+	unauthenticated := w.as("garbage", http.MethodPost, httpapi.NotificationPath, "another")
+	w.wantProblem(unauthenticated, http.StatusNotFound, "Not found")
 	for _, token := range []string{"garbage", w.token, w.expired, w.otherEnvironment.token} {
 		a := w.as(token, http.MethodPost, httpapi.NotificationPath, "one")
-		diff(w.T, "status", nobodys.status, a.status)
-		diff(w.T, "body", string(nobodys.body), string(a.body))
-		diff(w.T, "header", nobodys.fixedHeader(), a.fixedHeader())
+		diff(w.T, "status", unauthenticated.status, a.status)
+		diff(w.T, "body", string(unauthenticated.body), string(a.body))
+		diff(w.T, "header", unauthenticated.fixedHeader(), a.fixedHeader())
 	}
 }
 
@@ -454,10 +455,10 @@ func (c *client) wantLikeAbsent(method, template string, a testCall) {
 		}
 	}
 	b := a.ofAbsent(c.T)
-	nobodys := c.call(method, b.path(template), b.body)
+	unauthenticated := c.call(method, b.path(template), b.body)
 	c.wantProblem(theirs, http.StatusNotFound, "Not found")
-	diff(c.T, "body", string(nobodys.body), string(theirs.body))
-	diff(c.T, "header", nobodys.fixedHeader(), theirs.fixedHeader())
+	diff(c.T, "body", string(unauthenticated.body), string(theirs.body))
+	diff(c.T, "header", unauthenticated.fixedHeader(), theirs.fixedHeader())
 	for _, id := range a.all() {
 		if strings.Contains(string(theirs.body), id) {
 			c.Errorf("the answer names %s: %s", id, theirs.body)

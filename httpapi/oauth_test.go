@@ -167,7 +167,7 @@ func TestTokenIsRefused(t *testing.T) {
 		code    string
 	}{
 		"wrong secret":               {form("client_secret", "wrong"), 401, "invalid_client"},
-		"unknown client":             {form("client_id", "nobody"), 401, "invalid_client"},
+		"unknown client":             {form("client_id", "unknown"), 401, "invalid_client"},
 		"no client":                  {c.tokenRequest(formType, "grant_type=client_credentials"), 401, "invalid_client"},
 		"no secret":                  {form("client_secret"), 401, "invalid_client"},
 		"secret without value":       {form("client_secret", ""), 401, "invalid_client"},
@@ -301,7 +301,7 @@ func TestRevocationIsRefused(t *testing.T) {
 	}{
 		"no client":           {c.revoke(url.Values{"token": {c.token}}), 401, "invalid_client"},
 		"a wrong secret":      {c.revoke(url.Values{"token": {c.token}, "client_id": {c.id}, "client_secret": {"wrong"}}), 401, "invalid_client"},
-		"an unknown client":   {c.revoke(url.Values{"token": {c.token}, "client_id": {"nobody"}, "client_secret": {c.secret}}), 401, "invalid_client"},
+		"an unknown client":   {c.revoke(url.Values{"token": {c.token}, "client_id": {"unknown"}, "client_secret": {c.secret}}), 401, "invalid_client"},
 		"the token alone":     {authorized("Bearer " + c.token), 401, "invalid_client"},
 		"no token":            {c.revoke(c.own()), 400, "invalid_request"},
 		"token without value": {c.revoke(c.own("token", "")), 400, "invalid_request"},

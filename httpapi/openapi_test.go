@@ -16,6 +16,7 @@ import (
 	"github.com/innsigli/innsigli/httpapi"
 	"github.com/innsigli/innsigli/idp/audkenni"
 	openapitest "github.com/innsigli/innsigli/internal/test/openapi"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades/inspect"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
@@ -157,7 +158,7 @@ func TestDocumentThatIsKnown(t *testing.T) {
 // The examples of requests work in the sandbox.
 func TestExamplesWork(t *testing.T) {
 	t.Parallel()
-	s := start(t, wiring{renderer: blankRenderer{}})
+	s := start(t, wiring{renderer: pdftest.Blank{}})
 	c := s.client(t, "api/signatures", "portal/read", "portal/write")
 	d, _ := documentOf(t, s)
 	examples := func(path, method string) map[string]struct{ Value any } {

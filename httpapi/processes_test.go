@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"image"
-	"io"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -19,6 +17,7 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/idp"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/stamp"
@@ -200,19 +199,7 @@ func (p testUsers) TestUser(ctx context.Context, owner, id string) (idp.Person, 
 	return idp.Person{Account: owner, Method: idp.App, Kennitala: u.Kennitala}, u.Action == sandbox.Success && u.Delay == 0, err
 }
 
-// blankRenderer draws every page as an empty one.
-type blankRenderer struct{}
-
-func (blankRenderer) Render(_ context.Context, _ io.ReaderAt, _ int64, _, width, height int) (*image.RGBA, error) {
-	picture := image.NewRGBA(image.Rect(0, 0, width, height))
-	for i := range picture.Pix {
-		picture.Pix[i] = 0xff
-	}
-	return picture, nil
-}
-
-// empty is a server whose pages are empty, so that any stamp has a free place.
-var empty = wiring{renderer: blankRenderer{}}
+var empty = wiring{renderer: pdftest.Blank{}}
 
 const processes = "/api/v1/portal/signing-processes"
 

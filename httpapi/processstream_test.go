@@ -33,7 +33,7 @@ func (b brokenBlob) ReadAt(p []byte, at int64) (int, error) {
 // If a document cannot be read to its end, the server closes the connection, so that the client notices.
 func TestDocumentThatBreaksOff(t *testing.T) {
 	t.Parallel()
-	c := start(t, wiring{breaks: true, renderer: blankRenderer{}, portal: func(p httpapi.Portal) httpapi.Portal { return brokenDocuments{p} }}).sender(t)
+	c := start(t, wiring{breaks: true, renderer: pdftest.Blank{}, portal: func(p httpapi.Portal) httpapi.Portal { return brokenDocuments{p} }}).sender(t)
 	short, long := c.made(draft), c.made(draft.with(fields{"file.contentBase64": pdftest.Build(pdftest.Options{Payload: 2 * mebibyte})}))
 	c.document(short)
 	response, err := c.http.Do(c.request(http.MethodGet, pathOf(long)+"/document", nil))
@@ -49,7 +49,7 @@ func TestDocumentThatBreaksOff(t *testing.T) {
 
 // blockingRenderer draws a page when the test lets it or the context ends, and reports that it has begun.
 type blockingRenderer struct {
-	blankRenderer
+	pdftest.Blank
 	begun, let chan struct{}
 }
 
@@ -59,7 +59,7 @@ func (h blockingRenderer) Render(ctx context.Context, r io.ReaderAt, size int64,
 	case <-h.let:
 	case <-ctx.Done():
 	}
-	return h.blankRenderer.Render(ctx, r, size, page, width, height)
+	return h.Blank.Render(ctx, r, size, page, width, height)
 }
 
 // spec 1.8: 409 while the process with that key is being created.

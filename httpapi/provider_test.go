@@ -146,7 +146,7 @@ func TestNotifications(t *testing.T) {
 		"too long":       {with, http.MethodPost, strings.Repeat("o", 16<<10+1), "Bearer secret", http.StatusRequestEntityTooLarge, "Request too large"},
 		"no POST":        {with, http.MethodGet, "", "Bearer secret", http.StatusMethodNotAllowed, "Method not allowed"},
 		"no store":       {with, http.MethodPost, "unlucky", "Bearer secret", http.StatusServiceUnavailable, "Service unavailable"},
-		"nobody pings":   {config, http.MethodPost, "one", "Bearer secret", http.StatusNotFound, "Not found"},
+		"no pings":       {config, http.MethodPost, "one", "Bearer secret", http.StatusNotFound, "Not found"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			failed = nil

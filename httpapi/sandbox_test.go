@@ -203,7 +203,7 @@ func TestWhoSigns(t *testing.T) {
 	c.user(fields{"fullName": "By Number", "kennitala": "1111111111", "phone": "+354 111"})
 	c.user(fields{"fullName": "By Hyphens", "kennitala": "22-22-2222", "phone": "222"})
 	s.signer(t).user(fields{"fullName": "Of Another Account", "kennitala": "3333333333", "phone": "333"})
-	const nobody = ""
+	const noSigner = ""
 	for name, test := range map[string]struct {
 		method, kennitala string
 		phone             any
@@ -215,19 +215,19 @@ func TestWhoSigns(t *testing.T) {
 		"IdpApp, hyphens in both":         {idpApp, "2222-22-22", absent{}, "By Hyphens"},
 		"IdpApp, another's phone":         {idpApp, "1111111111", "222", "By Number"},
 		"IdpApp, phone that cannot be":    {idpApp, "1111111111", "a phone number far too long", "By Number"},
-		"IdpApp, unknown kennitala":       {idpApp, "9999999999", "222", nobody},
-		"IdpApp, of another account":      {idpApp, "3333333333", absent{}, nobody},
+		"IdpApp, unknown kennitala":       {idpApp, "9999999999", "222", noSigner},
+		"IdpApp, of another account":      {idpApp, "3333333333", absent{}, noSigner},
 		"IdpSim":                          {idpSim, "1111111111", "+354 111", "By Number"},
 		"IdpSim, another's kennitala":     {idpSim, "1111111111", "222", "By Hyphens"},
 		"IdpSim, unknown kennitala":       {idpSim, "9999999999", "222", "By Hyphens"},
-		"IdpSim, phone written otherwise": {idpSim, "1111111111", "+354111", nobody},
-		"IdpSim, unknown phone":           {idpSim, "1111111111", "999", nobody},
-		"IdpSim, of another account":      {idpSim, "1111111111", "333", nobody},
+		"IdpSim, phone written otherwise": {idpSim, "1111111111", "+354111", noSigner},
+		"IdpSim, unknown phone":           {idpSim, "1111111111", "999", noSigner},
+		"IdpSim, of another account":      {idpSim, "1111111111", "333", noSigner},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := c.in(t)
 			body := startBody(test.method).with(fields{"signer.kennitala": test.kennitala, "signer.phone": test.phone})
-			if test.signer == nobody {
+			if test.signer == noSigner {
 				c.wantFailure(c.start(body), userNotFound)
 			} else {
 				diff(t, "signer", test.signer, c.signature(c.sign(body)).SignerName)

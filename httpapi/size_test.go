@@ -153,7 +153,7 @@ func TestUploadThatBreaksOff(t *testing.T) {
 	t.Parallel()
 	for path, body := range map[string]string{"/api/v1/signing": sized(t, 4*mebibyte), processes: sizedDraft(t, 4*mebibyte)} {
 		t.Run(path, func(t *testing.T) {
-			c := start(t, wiring{breaks: true, renderer: blankRenderer{}}).client(t, account.Scopes()...)
+			c := start(t, wiring{breaks: true, renderer: pdftest.Blank{}}).client(t, account.Scopes()...)
 			conn, err := c.dial(t.Context(), "tcp", strings.TrimPrefix(c.url, "http://"))
 			if err != nil {
 				t.Fatal(err)

@@ -285,7 +285,7 @@ func TestSignatureImageWithMoreThanItNeeds(t *testing.T) {
 		"nulls":                    inImage(fields{"positioning": nil, "page": nil, "imageB64": nil, "imageType": nil, "width": nil, "height": nil, "zoom": nil, "scaling": nil}),
 		"defaults":                 inImage(fields{"positioning": "Manual", "page": 1}),
 		"a page with a fraction":   inImage(fields{"page": number("1.0")}),
-		"members nobody asks of":   inImage(fields{"opacity": 0.5}),
+		"unused members":           inImage(fields{"opacity": 0.5}),
 		"half a point off":         inImage(fields{"originX": 478.4}),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,6 +23,7 @@ import (
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/httpapi"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
@@ -256,7 +257,7 @@ func (c *client) wantDocuments(n int) {
 // While the store is unavailable or full, each call that needs it reports that. Afterwards it works again.
 func TestStoreThatFails(t *testing.T) {
 	t.Parallel()
-	s := start(t, wiring{breaks: true, renderer: blankRenderer{}}) // the server may say that it failed
+	s := start(t, wiring{breaks: true, renderer: pdftest.Blank{}}) // the server may say that it failed
 	c := s.sender(t)
 	user := c.user(person)
 	made := c.made(draft)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/httpapi"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -73,7 +74,7 @@ func TestHEADEndsNothing(t *testing.T) {
 func TestHead(t *testing.T) {
 	t.Parallel()
 	w := trial
-	w.renderer = blankRenderer{}
+	w.renderer = pdftest.Blank{}
 	s := start(t, w)
 	c := s.sender(t)
 	c.user(person)
@@ -139,7 +140,7 @@ func (unreadBlob) ReadAt([]byte, int64) (int, error) {
 // HEAD does not read the document.
 func TestHeadReadsNoDocument(t *testing.T) {
 	t.Parallel()
-	w := wiring{renderer: blankRenderer{}}
+	w := wiring{renderer: pdftest.Blank{}}
 	w.portal = func(p httpapi.Portal) httpapi.Portal { return unread{p} }
 	c := start(t, w).sender(t)
 	path := pathOf(c.made(draft)) + "/document"

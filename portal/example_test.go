@@ -44,7 +44,7 @@ func Example() {
 		Sources:        users.Sources,
 		IgnoreInterval: true,
 		Owner:          owner,
-		Renderer:       blank{}, // use stamp/pdfium instead
+		Renderer:       pdftest.Blank{}, // use stamp/pdfium instead
 	})
 	processes := portal.New(owner, requests)
 

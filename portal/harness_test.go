@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"image"
-	"image/draw"
 	"io"
 	"path/filepath"
 	"slices"
@@ -68,7 +66,7 @@ func newService(t *testing.T, change ...func(*portal.Options)) *service {
 	busy := busysignal.New(db.BusySignals(), s.outbox, busysignal.Options{})
 	s.signing = signing.New(db.Requests(), s.outbox, db.Documents(), db.Jobs(), db.EvidenceLog(), s.sandbox, busy, signing.Options{
 		Expiry: sandbox.Expiry, Interval: time.Second, IgnoreInterval: true, Sources: s.sandbox.Sources, SingleProcess: true,
-		Renderer: blank{}, Owner: s.Owner, Ledger: s.accounts,
+		Renderer: pdftest.Blank{}, Owner: s.Owner, Ledger: s.accounts,
 	})
 	s.signer = &signer{Signing: s.signing}
 	s.Service = portal.New(s.Owner, s.signer)
@@ -100,15 +98,6 @@ func (u testUsers) TestUser(ctx context.Context, account, id string) (idp.Person
 		err = portal.ErrNotFound
 	}
 	return idp.Person{Account: account, Method: idp.App, Kennitala: user.Kennitala}, user.Delay == 0 && user.Action == sandbox.Success, err
-}
-
-// blank renders every page as a white one.
-type blank struct{}
-
-func (blank) Render(_ context.Context, _ io.ReaderAt, _ int64, _, width, height int) (*image.RGBA, error) {
-	page := image.NewRGBA(image.Rect(0, 0, width, height))
-	draw.Draw(page, page.Rect, image.White, image.Point{}, draw.Src)
-	return page, nil
 }
 
 // store is a store that calls the functions of a test.

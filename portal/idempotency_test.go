@@ -131,32 +131,6 @@ func TestReservationOfAWrongClock(t *testing.T) {
 	s.mustCreate(s.keyed("a key", "a body"))
 }
 
-// TestConcurrentKeys checks that one of many concurrent calls with the same key creates the process, and that the others
-// return it or [portal.ErrKeyInUse].
-func TestConcurrentKeys(t *testing.T) {
-	s := newService(t)
-	var all sync.WaitGroup
-	ids := make([]string, 8)
-	for i := range ids {
-		d := s.keyed("a key", "a body")
-		all.Go(func() {
-			v, err := s.Create(t.Context(), d)
-			if err != nil {
-				s.wants(portal.ErrKeyInUse, err)
-			}
-			ids[i] = v.ID
-		})
-	}
-	all.Wait()
-	want := s.mustCreate(s.keyed("a key", "a body")).ID
-	for _, id := range ids {
-		if id != "" && id != want {
-			t.Error(ids)
-		}
-	}
-	s.noUploads()
-}
-
 // TestLostOutcome checks the creation of a process whose transaction is committed while the store fails to say so: the
 // document is not discarded, and a repeated call with the key finds the process.
 func TestLostOutcome(t *testing.T) {

@@ -235,7 +235,7 @@ func someAccount(t *testing.T, s store, name string, phase signing.Phase) belong
 		t.Fatal(err)
 	}
 	if s.buckets != nil {
-		if _, _, err := s.buckets.Draw(t.Context(), "of nobody", storage.Rate{PerSecond: 1, Burst: 1}, 1); err != nil {
+		if _, _, err := s.buckets.Draw(t.Context(), "of no account", storage.Rate{PerSecond: 1, Burst: 1}, 1); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -53,7 +53,7 @@ func TestTestPeople(t *testing.T) {
 			t.Errorf("%s after %v: ready %t, %v\n%s", *test.action, *test.delay, ready, err, diff)
 		}
 	}
-	for owner, id := range map[string]string{sandboxAccount: "nobody", "another account": u.ID} {
+	for owner, id := range map[string]string{sandboxAccount: "unknown", "another account": u.ID} {
 		if _, ready, err := people.TestUser(t.Context(), owner, id); !errors.Is(err, portal.ErrNotFound) || ready {
 			t.Errorf("%s of %s: %t, %v", id, owner, ready, err)
 		}

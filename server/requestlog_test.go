@@ -160,7 +160,7 @@ func TestLinesOfRequests(t *testing.T) {
 	c.form("/api/v1/auth/revoke", "client_id", strings.Repeat("a", 5000), "client_secret", "wrong", "token", "one")
 	c.send("POST", tokens, json, `{"grant_type":"client_credentials"}`, "Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte("archive:wrong")))
 	c.send("GET", calls, "", "")
-	c.send("GET", calls, "", "", "Authorization", "Bearer of-nobody")
+	c.send("GET", calls, "", "", "Authorization", "Bearer unknown")
 	for range 3 {
 		c.send("GET", "/sign/one", "", "")
 	}

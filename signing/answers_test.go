@@ -59,7 +59,7 @@ func status(code int) answer {
 
 func down(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") }
 
-// slow does not answer as long as anybody waits.
+// slow answers no request before it is cancelled.
 func slow(r *http.Request) (*http.Response, error) {
 	<-r.Context().Done()
 	return nil, r.Context().Err()

@@ -80,7 +80,7 @@ func TestAnswerInHandAtTheEnd(t *testing.T) {
 }
 
 // No person is asked to sign for a request that has expired.
-func TestNobodyIsAskedAfterTheEnd(t *testing.T) {
+func TestNoPromptAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
@@ -144,7 +144,7 @@ func TestRepeatedStartHasTheSameCode(t *testing.T) {
 		return started
 	}
 	first := start()
-	if err := s.Notified(t.Context(), first.ID, anybody); err != nil || s.work(t.Context()) != 1 {
+	if err := s.Notified(t.Context(), first.ID, allowed); err != nil || s.work(t.Context()) != 1 {
 		t.Fatal(err)
 	}
 	if again := start(); again != first {

@@ -123,7 +123,7 @@ func TestAnswerThatIsOvertaken(t *testing.T) {
 }
 
 // If no server has the answer any more, the request ends.
-func TestAnswerThatNobodyHas(t *testing.T) {
+func TestLostAnswer(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t)
 	p.poll = func(s idp.State) (idp.State, idp.Event, error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/innsigli/innsigli/signing"
 )
 
-func anybody(idp.State) bool { return true }
+func allowed(idp.State) bool { return true }
 
 // With news the provider is asked at once, although it had said that there would be none for
 // long, and the signature is there before the client's next poll.
@@ -25,7 +25,7 @@ func TestNews(t *testing.T) {
 		t.Fatalf("%+v, %d calls", r, p.calls-calls)
 	}
 	for range 2 { // a ping may come twice
-		if err := s.Notified(t.Context(), id, anybody); err != nil {
+		if err := s.Notified(t.Context(), id, allowed); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -36,7 +36,7 @@ func TestNews(t *testing.T) {
 		t.Error("asked again")
 		return s, nil, errors.New("asked again")
 	}
-	if err := s.Notified(t.Context(), id, anybody); err != nil || s.work(t.Context()) != 0 {
+	if err := s.Notified(t.Context(), id, allowed); err != nil || s.work(t.Context()) != 0 {
 		t.Errorf("news of what is known: %v", err)
 	}
 	s.checkSigned(s.poll(id).Document)
@@ -51,9 +51,9 @@ func TestNewsThatIsNone(t *testing.T) {
 	id := s.mustStart()
 	for name, err := range map[string]error{
 		"not authentic": s.Notified(t.Context(), id, func(idp.State) bool { return false }),
-		"no request":    s.Notified(t.Context(), "d1f1e1c6-3a3f-4c62-9d0e-0d3a5d1f0001", anybody),
-		"no UUID":       s.Notified(t.Context(), "../..", anybody),
-		"nothing":       s.Notified(t.Context(), "", anybody),
+		"no request":    s.Notified(t.Context(), "d1f1e1c6-3a3f-4c62-9d0e-0d3a5d1f0001", allowed),
+		"no UUID":       s.Notified(t.Context(), "../..", allowed),
+		"nothing":       s.Notified(t.Context(), "", allowed),
 	} {
 		if !errors.Is(err, signing.ErrFinished) {
 			t.Errorf("%s: %v", name, err)
@@ -72,7 +72,7 @@ func TestNewsThatOvertakes(t *testing.T) {
 	quiet := idp.Waiting{RetryAfter: 30 * time.Second}
 	var s service
 	news := func(key string) {
-		if err := s.Notified(t.Context(), key, anybody); err != nil {
+		if err := s.Notified(t.Context(), key, allowed); err != nil {
 			t.Error(err)
 		}
 	}
@@ -99,7 +99,7 @@ func TestNewsDuringTheStart(t *testing.T) {
 		p := newPhone(t)
 		var s service
 		p.sign = func(st idp.State) (idp.State, idp.Event, error) {
-			if err := s.Notified(t.Context(), st.Key, anybody); err != nil {
+			if err := s.Notified(t.Context(), st.Key, allowed); err != nil {
 				t.Error(err)
 			}
 			time.Sleep(5 * time.Second)
@@ -127,7 +127,7 @@ func TestNewsAndAFault(t *testing.T) {
 		s := newService(t, p, signing.Options{IgnoreInterval: true})
 		s.background(t)
 		id := s.mustStart()
-		if err := s.Notified(t.Context(), id, anybody); err != nil {
+		if err := s.Notified(t.Context(), id, allowed); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)

@@ -106,7 +106,7 @@ func TestOrdersAreNotCleared(t *testing.T) {
 
 // An order whose driver is gone does not hold the document for ever. What was given is its job's to end,
 // which tries first.
-func TestOrderThatNobodyDrives(t *testing.T) {
+func TestOrderWithoutAJob(t *testing.T) {
 	t.Parallel()
 	for _, given := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

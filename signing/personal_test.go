@@ -56,7 +56,7 @@ func strange(n *network) {
 var signerFaults = []fault{
 	{name: "no chain", lt: idp.CertificateValidationError, happens: strange},
 	{name: "wrong issuer", lt: idp.CertificateValidationError, happens: func(n *network) {
-		n.cert = n.certify(profile("A signer"), n.key.Public(), n.caTemplate("Nobody"), n.newKey())
+		n.cert = n.certify(profile("A signer"), n.key.Public(), n.caTemplate("Another CA"), n.newKey())
 	}},
 	{name: "no address to ask", lt: pending, happens: func(n *network) { n.cert = n.unaddressed() }},
 }

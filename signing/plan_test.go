@@ -75,10 +75,10 @@ func TestRefusedPlans(t *testing.T) {
 		"the page has room":  {empty, 1, 4 * 14, &blank{}, nil},
 		"a small page, full": {small, 1, 5, &blank{}, stamp.ErrNoRoom},
 		"a small page":       {small, 1, 4, &blank{}, nil},
-		"nobody":             {empty, 1, 0, &blank{}, nil},
-		"fewer than nobody":  {empty, 1, -1, &blank{}, nil},
-		"nobody on no page":  {empty, 2, 0, &blank{}, stamp.ErrNoPage},
-		"nobody on a no PDF": {[]byte("This is no PDF."), 1, 0, &blank{}, ades.ErrUnreadable},
+		"no signer":          {empty, 1, 0, &blank{}, nil},
+		"minus one signer":   {empty, 1, -1, &blank{}, nil},
+		"no signer, no page": {empty, 2, 0, &blank{}, stamp.ErrNoPage},
+		"no signer, no PDF":  {[]byte("This is no PDF."), 1, 0, &blank{}, ades.ErrUnreadable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, newPhone(t), signing.Options{Renderer: test.renderer})

@@ -152,7 +152,7 @@ func TestWhatThePhoneSendsIsChecked(t *testing.T) {
 		{"untrusted root", func(_ *phone, o *signing.Options) {
 			o.Sources = func() ades.Sources { return ades.Sources{Roots: x509.NewCertPool()} }
 		}, idp.CertificateValidationError},
-		{"issuer that nobody knows", func(p *phone, o *signing.Options) {
+		{"unknown issuer", func(p *phone, o *signing.Options) {
 			p.begin = func() (idp.Event, error) { return idp.NeedDigest{Certificate: p.cert}, nil }
 			o.Sources = func() ades.Sources { return ades.Sources{Roots: p.ca.Roots()} }
 		}, idp.CertificateValidationError},

@@ -115,7 +115,7 @@ func TestStampOfAnotherCertificate(t *testing.T) {
 }
 
 // Whom the phone alone names is who the certificate says (spec 3.8).
-func TestStampOfWhoeverHasThePhone(t *testing.T) {
+func TestStampOfThePhonesOwner(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t)
 	p.traits = idp.Traits{ByPhone: true}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"crypto"
 	"image"
-	"image/draw"
 	"io"
 
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/storage"
@@ -14,13 +14,14 @@ import (
 )
 
 // blank is a renderer to whom every page is white.
-type blank struct{ asked int }
+type blank struct {
+	pdftest.Blank
+	asked int
+}
 
-func (b *blank) Render(_ context.Context, _ io.ReaderAt, _ int64, _, width, height int) (*image.RGBA, error) {
+func (b *blank) Render(ctx context.Context, r io.ReaderAt, size int64, page, width, height int) (*image.RGBA, error) {
 	b.asked++
-	page := image.NewRGBA(image.Rect(0, 0, width, height))
-	draw.Draw(page, page.Rect, image.White, image.Point{}, draw.Src)
-	return page, nil
+	return b.Blank.Render(ctx, r, size, page, width, height)
 }
 
 // unready is a renderer that cannot draw yet.

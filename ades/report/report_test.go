@@ -169,7 +169,7 @@ func reports(t *testing.T) []Document {
 	t.Helper()
 	s := newScene(t)
 	proven := s.pdf(t, ades.LTA, pades.Options{Name: "Jóna Jónsdóttir", Reason: "Samþykki", Location: "Reykjavík"})
-	plain := s.pdf(t, ades.B, pades.Options{Name: "Somebody Else"})
+	plain := s.pdf(t, ades.B, pades.Options{Name: "Another Signer"})
 	broken := bytes.Replace(plain, []byte("842"), []byte("841"), 1)
 	return []Document{
 		New("proven.pdf", s.verifyPDF(t, proven, s.ca.Roots())),

@@ -35,7 +35,7 @@ import (
 	"github.com/innsigli/innsigli/storage/sealed"
 )
 
-// The signing page in a real browser, served by the program as anybody can try it on a laptop: with
+// The signing page in a real browser, served by the program as a newcomer tries it on a laptop: with
 // people who are simulated, and letters that become files. INNSIGLI_SCENE is a part of the names of the
 // scenes to play; INNSIGLI_SCREENSHOTS=1 writes pictures of the pages to docs/screenshots.
 func TestSigningPage(t *testing.T) {

@@ -42,7 +42,7 @@ func TestDatabaseAdvice(t *testing.T) {
 
 	wantAdvice(t, as(t, server, "server", "SECRET", "nowhere"), "createdb", "createdb")
 	wantAdvice(t, as(t, server, "server", "another SECRET", "service"), "pg_hba.conf", "pg_hba.conf")
-	wantAdvice(t, as(t, server, "nobody", "SECRET", "service"), "pg_hba.conf", "pg_hba.conf")
+	wantAdvice(t, as(t, server, "missing", "SECRET", "service"), "pg_hba.conf", "pg_hba.conf")
 	wantAdvice(t, server, `run "innsigli migrate" as a role that may`, "run innsigli migrate")
 	output(t, done, "migrate", "--store", owner)
 	wantAdvice(t, server, `run "innsigli migrate --server-role ROLE" as the owner`, `run "innsigli migrate --server-role ROLE" as the owner`)

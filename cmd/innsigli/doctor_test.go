@@ -110,9 +110,9 @@ func TestDoctor(t *testing.T) {
 		"another master key":     {flags: []string{"--master-key-file", other}, want: map[string]string{"master key": "fault"}, says: "encrypted with another master key"},
 		"no timestamp authority": {old: p.tsa, new: "http://127.0.0.1:1/", want: map[string]string{"timestamp[0]": "fault"}},
 		"no mail server":         {flags: []string{"--mail", "smtp://127.0.0.1:1?tls=none"}, want: map[string]string{"mail": "fault"}, says: "Check the host and the port in --mail"},
-		"no provider": {old: `client-id = "` + p.provider.ClientID + `"`, new: `client-id = "somebody"`,
+		"no provider": {old: `client-id = "` + p.provider.ClientID + `"`, new: `client-id = "unknown"`,
 			want: map[string]string{"client": "fault", "login": "fault"}, says: "the provider may have registered the client with others"},
-		"nobody at the base URL":    {flags: []string{"--base-url", "http://127.0.0.1:1"}, want: map[string]string{"base URL": "doubt"}},
+		"no server at the base URL": {flags: []string{"--base-url", "http://127.0.0.1:1"}, want: map[string]string{"base URL": "doubt"}},
 		"a server that is not well": {flags: []string{"--base-url", late.URL}, want: map[string]string{"base URL": "fault", "clock": "ok fault"}, says: "the server is not ready"},
 		"no intermediates":          {old: "intermediates = [\"issuers.p7b\"]", new: "", want: map[string]string{"revocation": "doubt"}},
 	} {

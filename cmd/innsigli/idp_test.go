@@ -50,7 +50,7 @@ func TestIdentityProviderCheck(t *testing.T) {
 		unknown  []string // of which nothing is said; all else is "ok"
 	}{
 		{name: "all is right"},
-		{name: "nobody is asked for", flags: []string{"--without-request"}, unknown: []string{"request"}},
+		{name: "no request", flags: []string{"--without-request"}, unknown: []string{"request"}},
 		{
 			name: "another secret", old: "secret.txt", new: "other.txt",
 			lines: []string{`FAULT  client  the token endpoint refuses the client: status 401 "invalid_client"`, "FAULT  request  "},
@@ -66,7 +66,7 @@ func TestIdentityProviderCheck(t *testing.T) {
 		},
 		{name: "another key ID", old: p.provider.KeyID, new: "2025", lines: []string{"FAULT  request  "}},
 		{
-			name: "nobody there", old: p.provider.Issuer, new: "http://127.0.0.1:1",
+			name: "no server", old: p.provider.Issuer, new: "http://127.0.0.1:1",
 			lines: []string{"FAULT  metadata  GET ", "FAULT  login  metadata: GET "}, unknown: unasked,
 		},
 		{
@@ -128,7 +128,7 @@ func TestIdentityProviderCheck(t *testing.T) {
 		})
 	}
 	p.write(t, "innsigli.toml", []byte(right))
-	p.person(t, person{"Nobody", doctor.NoKennitala, "5550100"}, openidtest.Answer{})
+	p.person(t, person{"No kennitala", doctor.NoKennitala, "5550100"}, openidtest.Answer{})
 	if status, out, _ := p.check(t); status != done || !strings.Contains(squeezed(out), "doubt request the provider accepted the signed request, and has begun to ask") {
 		t.Errorf("a person has the kennitala that no person has: status %d\n%s", status, out)
 	}
@@ -181,7 +181,7 @@ func TestDeliveryIsChecked(t *testing.T) {
 	}{
 		{"a ping", "ping", []string{"poll", "ping"}, nil},
 		{"a ping where there are none", "ping", []string{"poll"}, []string{"doubt  delivery  the metadata does not list ping"}},
-		{"nobody knows", "ping", nil, []string{"doubt  delivery  the metadata does not list them"}},
+		{"not listed", "ping", nil, []string{"doubt  delivery  the metadata does not list them"}},
 		{"a poll of a client that is pinged", "poll", []string{"poll", "ping"}, []string{"FAULT  request  the provider refused the test request: "}},
 		{"a poll where there are none", "poll", []string{"ping"}, []string{"doubt  delivery  the metadata does not list poll", "FAULT  request  "}},
 	} {

@@ -75,19 +75,19 @@ func TestMailTestWithLogin(t *testing.T) {
 		status          int
 		want            []string
 	}{
-		"right":          {`roots = ["root.pem"]`, "right.txt", done, []string{"C: STARTTLS\n", "\nTLS 1.3, TLS_", "\nC: (secret)\n", "\nS: 235 ", "The mail server accepted the message.\n"}},
-		"wrong":          {`roots = ["root.pem"]`, "wrong.txt", failed, []string{"\nS: 535 ", "mail: AUTH: the server answered 535", "Check username, password-file and authentication"}},
-		"nobody's roots": {"", "right.txt", failed, []string{"mail: STARTTLS: the server's certificate is not trusted", "Check tls and roots"}},
+		"right":              {`roots = ["root.pem"]`, "right.txt", done, []string{"C: STARTTLS\n", "\nTLS 1.3, TLS_", "\nC: (secret)\n", "\nS: 235 ", "The mail server accepted the message.\n"}},
+		"wrong":              {`roots = ["root.pem"]`, "wrong.txt", failed, []string{"\nS: 535 ", "mail: AUTH: the server answered 535", "Check username, password-file and authentication"}},
+		"the system's roots": {"", "right.txt", failed, []string{"mail: STARTTLS: the server's certificate is not trusted", "Check tls and roots"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := serveMail(t, authority.TLS, func(int, string) error { return nil })
-			text := "[mail]\nusername = \"somebody\"\npassword-file = \"" + test.password + "\"\n" + test.roots + "\n"
+			text := "[mail]\nusername = \"mailer\"\npassword-file = \"" + test.password + "\"\n" + test.roots + "\n"
 			if err := os.WriteFile(filepath.Join(folder, "innsigli.toml"), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			status, printed, talk := program(t, folder, "mail", "test", "you@example.is", "--mail", "smtp://"+out.address, "--config", "innsigli.toml")
 			said := printed + talk
-			if status != test.status || (out.user == "somebody") != (status == done) || len(out.mails()) == 1 != (status == done) {
+			if status != test.status || (out.user == "mailer") != (status == done) || len(out.mails()) == 1 != (status == done) {
 				t.Errorf("status %d, %q logged in\n%s", status, out.user, said)
 			}
 			for _, want := range test.want {
@@ -95,7 +95,7 @@ func TestMailTestWithLogin(t *testing.T) {
 					t.Errorf("no %q in\n%s", want, said)
 				}
 			}
-			for _, secret := range []string{"somebody", "of mine", "c29tZWJvZHk"} {
+			for _, secret := range []string{"mailer", "of mine", "bWFpbGVy"} {
 				if strings.Contains(said, secret) {
 					t.Errorf("%q in\n%s", secret, said)
 				}
@@ -118,7 +118,7 @@ func TestMailTestIntoAFolder(t *testing.T) {
 	}
 }
 
-// What is wrong with the configuration is said before anybody is called, under the key that it is about.
+// The command names a wrong key of the configuration before it connects.
 func TestMailTestOfWhatIsFaulty(t *testing.T) {
 	for name, test := range map[string]struct {
 		mail, configuration string
@@ -160,7 +160,7 @@ func TestMailTestOfWhatIsFaulty(t *testing.T) {
 			}
 		})
 	}
-	if status, _, talk := program(t, t.TempDir(), "mail", "test", "nobody", "--mail", "dir:mail"); status != usage || !strings.Contains(talk, "is not a mail address") {
+	if status, _, talk := program(t, t.TempDir(), "mail", "test", "mailer", "--mail", "dir:mail"); status != usage || !strings.Contains(talk, "is not a mail address") {
 		t.Errorf("no address: status %d, %s", status, talk)
 	}
 }

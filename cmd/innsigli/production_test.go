@@ -56,7 +56,7 @@ func TestProduction(t *testing.T) {
 	}
 }
 
-// A provider that pings has the request go on, up to the signature, without anybody polling.
+// A provider's pings drive the request up to the signature, without a poll of the client.
 // Pings of others change nothing.
 func TestProductionIsPinged(t *testing.T) {
 	testenv.Slow(t, "people are asked at the pace of production")

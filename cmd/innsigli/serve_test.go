@@ -47,7 +47,7 @@ func TestConfigurationChangesWhileServing(t *testing.T) {
 		down    = "[[timestamp]]\nurl = \"http://127.0.0.1:1/\"\n"
 		trusted = "[trust]\nroots = [\"root.pem\"]\nprivate-addresses = [\"127.0.0.0/8\", \"::1/128\"]\n"
 	)
-	untrusted := fmt.Sprintf("[[timestamp]]\nurl = %q\nusername = \"somebody\"\npassword-file = \"password\"\n", basic.URL+sandboxca.PathTimestamp)
+	untrusted := fmt.Sprintf("[[timestamp]]\nurl = %q\nusername = \"subscriber\"\npassword-file = \"password\"\n", basic.URL+sandboxca.PathTimestamp)
 	right := trusted + down + fmt.Sprintf("[[timestamp]]\nurl = %q\ncertificate = \"chain.pem\"\nkey = \"key.pem\"\nroots = [\"root.pem\"]\n", mutual.URL+sandboxca.PathTimestamp)
 
 	write("innsigli.toml", down)

@@ -89,7 +89,7 @@ func (p *production) trialSteps(t *testing.T) (flags []string, steps string) {
 	return append(flags, "--listen", "127.0.0.1:0"), steps
 }
 
-// The page in the place of the provider's leads back, as who one says to be, or without anybody.
+// The page that stands in for the provider's leads back as the chosen person, or without a login.
 func TestTrialLoginPage(t *testing.T) {
 	t.Parallel()
 	p := newProduction(t, installed(t), "", "--insecure-simulated-idp")

@@ -30,7 +30,7 @@ func basicTSA(t *testing.T, to http.Handler) *countedServer {
 	t.Helper()
 	s := new(countedServer)
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if username, password, _ := r.BasicAuth(); username != "somebody" || password != "a secret of mine" {
+		if username, password, _ := r.BasicAuth(); username != "subscriber" || password != "a secret of mine" {
 			http.Error(w, "who?", http.StatusUnauthorized)
 			return
 		}

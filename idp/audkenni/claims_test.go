@@ -47,7 +47,7 @@ func TestClaims(t *testing.T) {
 			return claims{"nationalRegisterId": "0101302989"}
 		}, false, idp.CertificateValidationError},
 		{"another's certificate", all, func(openidtest.Person) claims {
-			return claims{"certificate": encoded(somebody(t).Certificate)}
+			return claims{"certificate": encoded(newPerson(t).Certificate)}
 		}, false, idp.CertificateValidationError},
 		{"another's name", all, func(openidtest.Person) claims { return claims{"name": "Jón Prófmaður"} }, false, idp.CertificateValidationError},
 		{"a name that may be any", all, func(openidtest.Person) claims { return claims{"name": "Jón Prófmaður"} }, true, ok},
@@ -90,7 +90,7 @@ func TestClaims(t *testing.T) {
 	} {
 		for _, acr := range test.in {
 			t.Run(test.name+" in "+acr, func(t *testing.T) {
-				person := somebody(t)
+				person := newPerson(t)
 				person.Answers = map[string]openidtest.Answer{acr: {Claims: test.claims(person)}}
 				p.Person(person)
 				method, provider := idp.App, provider
@@ -127,7 +127,7 @@ func TestClaimsWithCMS(t *testing.T) {
 		{"another's", map[string]any{"nationalRegisterId": "0101302989"}, idp.Failure{Code: idp.CertificateValidationError, Description: "The identity provider's answer is about another person."}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			person := somebody(t)
+			person := newPerson(t)
 			person.Answer.Claims = test.claims
 			p.Person(person)
 			if diff := cmp.Diff(test.want, begin(t, provider, named(person, idp.SIM), nil).run().failure()); diff != "" {
@@ -155,7 +155,7 @@ func TestUntrustedIDTokens(t *testing.T) {
 	} {
 		for _, acr := range []string{choice, appSign, simSign} {
 			t.Run(name+" in "+acr, func(t *testing.T) {
-				person := somebody(t)
+				person := newPerson(t)
 				person.Answers = map[string]openidtest.Answer{acr: {IDToken: test.claims}}
 				p.Person(person)
 				method := idp.App
@@ -178,7 +178,7 @@ func TestUntrustedIDTokens(t *testing.T) {
 func TestIDTokenNamesTheRequest(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{})
 	provider, _ := open(t, p, audkenni.Options{})
-	person := somebody(t)
+	person := newPerson(t)
 	person.Answer = openidtest.Answer{Silent: true}
 	p.Person(person)
 	c := begin(t, provider, named(person, idp.App), nil)

@@ -53,7 +53,7 @@ func backend(t testing.TB, p *openidtest.Provider, o audkenni.Options, methods [
 		Provider: provider,
 		Methods:  methods,
 		Person: func(t testing.TB, m idp.Method, n idptest.Need) idp.Person {
-			person := somebody(t)
+			person := newPerson(t)
 			switch n {
 			case idptest.Unknown:
 				return named(person, m)

@@ -157,7 +157,7 @@ func TestRefusal(t *testing.T) {
 		{"maintenance", &ciba.Error{Status: 503, Code: "temporarily_unavailable"}, "", true},
 		{"a phone's fault as a server's", &ciba.Error{Status: 500, Code: "server_error", Description: "mssp_402"}, idp.PinBlocked, false},
 		{"no answer", &ciba.TransportError{Err: errors.New("cut")}, "", true},
-		{"tokens of somebody else", &ciba.UntrustedError{Err: errors.New("another issuer")}, idp.InternalError, false},
+		{"tokens of another issuer", &ciba.UntrustedError{Err: errors.New("another issuer")}, idp.InternalError, false},
 		{"any other", errors.New("no key"), "", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -58,7 +58,7 @@ func TestFaults(t *testing.T) {
 	} {
 		for _, f := range faults {
 			t.Run(fmt.Sprintf("%s/%s/%s after %d", f.name, at.method, at.endpoint, at.before), func(t *testing.T) {
-				person := somebody(t)
+				person := newPerson(t)
 				p.Person(person)
 				provider, _ := open(t, p, audkenni.Options{})
 				fault := f.fault
@@ -182,7 +182,7 @@ func TestRestarts(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{})
 	for method, want := range map[idp.Method][]string{idp.App: byApp, idp.SIM: trail(learns, signs)} {
 		t.Run(string(method), func(t *testing.T) {
-			person := somebody(t)
+			person := newPerson(t)
 			p.Person(person)
 			provider, _ := open(t, p, audkenni.Options{})
 			c := begin(t, provider, named(person, method), nil)
@@ -202,7 +202,7 @@ func TestRestarts(t *testing.T) {
 // TestClaimsAfterCrash checks that the claims can be read with stored tokens as long as Auðkenni accepts the tokens.
 func TestClaimsAfterCrash(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{})
-	person := somebody(t)
+	person := newPerson(t)
 	p.Person(person)
 	provider, _ := open(t, p, audkenni.Options{})
 	c := begin(t, provider, named(person, idp.App), nil).run()
@@ -222,7 +222,7 @@ func TestClaimsAfterCrash(t *testing.T) {
 func TestMaxLostRequests(t *testing.T) {
 	t.Parallel()
 	p := openidtest.Start(t, openidtest.Options{Interval: time.Second})
-	person := somebody(t)
+	person := newPerson(t)
 	p.Person(person)
 	provider, _ := open(t, p, audkenni.Options{})
 	c := begin(t, provider, named(person, idp.App), nil)
@@ -256,7 +256,7 @@ func TestExpired(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{Interval: 10 * time.Second})
 	provider, _ := open(t, p, audkenni.Options{})
 	late := func(answer openidtest.Answer) *talk {
-		person := somebody(t)
+		person := newPerson(t)
 		person.Answer = answer
 		p.Person(person)
 		c := begin(t, provider, named(person, idp.App), nil)
@@ -300,7 +300,7 @@ func TestExpired(t *testing.T) {
 func TestRetryAfterIsBounded(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{Interval: 10 * time.Second})
 	provider, _ := open(t, p, audkenni.Options{Ping: true}) // of which this provider knows nothing
-	person := somebody(t)
+	person := newPerson(t)
 	person.Answer.Silent = true
 	p.Person(person)
 	c := begin(t, provider, named(person, idp.App), nil)
@@ -317,7 +317,7 @@ func TestRetryAfterIsBounded(t *testing.T) {
 func TestPendingRequest(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{})
 	provider, _ := open(t, p, audkenni.Options{})
-	person := somebody(t)
+	person := newPerson(t)
 	person.Answer.AtStart = &openidtest.Refusal{Code: "authorization_pending", Description: "wait"}
 	p.Person(person)
 	want := idp.Failure{OAuth: "authorization_pending", Description: "wait"}
@@ -343,7 +343,7 @@ func TestLimits(t *testing.T) {
 		"too_many_requests":       {openidtest.Fault{Status: 403, Body: `{"error":"too_many_requests"}`}, time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
-			person := somebody(t)
+			person := newPerson(t)
 			p.Person(person)
 			provider, _ := open(t, p, audkenni.Options{})
 			test.fault.Endpoint = openidtest.Backchannel

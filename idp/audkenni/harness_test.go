@@ -94,8 +94,8 @@ func renew(t testing.TB, p *openidtest.Provider, person openidtest.Person) *x509
 // drawn counts the people of this process.
 var drawn atomic.Int32
 
-// somebody returns a new person, whom the provider does not know yet.
-func somebody(t testing.TB) openidtest.Person {
+// newPerson returns a new person, whom the provider does not know yet.
+func newPerson(t testing.TB) openidtest.Person {
 	t.Helper()
 	n := drawn.Add(1)
 	person := openidtest.Person{

@@ -23,7 +23,7 @@ var byApp = []string{"waiting", "continue", "digest", "waiting", "continue", "si
 
 func TestAppSigns(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{Interval: 2 * time.Second})
-	person := somebody(t)
+	person := newPerson(t)
 	p.Person(person)
 	provider, _ := open(t, p, audkenni.Options{RelatedParty: "Innsigli"})
 
@@ -100,7 +100,7 @@ func TestAppOptions(t *testing.T) {
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			person := somebody(t)
+			person := newPerson(t)
 			p.Person(person)
 			provider, _ := open(t, p, audkenni.Options{App: test.app})
 			c := begin(t, provider, named(person, idp.App), nil).run()
@@ -126,7 +126,7 @@ func TestAppOptions(t *testing.T) {
 // TestAppText checks that the app is sent at most the 60 characters that it shows (spec 3.2).
 func TestAppText(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{})
-	person := somebody(t)
+	person := newPerson(t)
 	p.Person(person)
 	provider, _ := open(t, p, audkenni.Options{})
 	for _, test := range []struct{ name, want string }{
@@ -151,7 +151,7 @@ func TestAppText(t *testing.T) {
 func withCertificate(t *testing.T) (*openidtest.Provider, openidtest.Person, *talk) {
 	t.Helper()
 	p := openidtest.Start(t, openidtest.Options{})
-	person := somebody(t)
+	person := newPerson(t)
 	p.Person(person)
 	provider, _ := open(t, p, audkenni.Options{})
 	c := begin(t, provider, named(person, idp.App), nil)
@@ -211,10 +211,10 @@ func TestSIMSigns(t *testing.T) {
 		{"after the certificate has expired", func(p openidtest.Person) []byte {
 			return certificate(t, p.Name, p.Kennitala, p.Key, long).Raw
 		}, false, trail(learns, signs)},
-		{"with a certificate of somebody else", func(openidtest.Person) []byte { return somebody(t).Certificate }, false, trail(learns, signs)},
+		{"with another person's certificate", func(openidtest.Person) []byte { return newPerson(t).Certificate }, false, trail(learns, signs)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			person := somebody(t)
+			person := newPerson(t)
 			p.Person(person)
 			c := &talk{TB: t}
 			if test.known == nil {
@@ -250,7 +250,7 @@ func TestSIMShowsTheCode(t *testing.T) {
 		{"with little room", audkenni.SIMOptions{TextLimit: 14, LearnText: "{code}"}, "0042", "0042 Samningur"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			person := somebody(t)
+			person := newPerson(t)
 			p.Person(person)
 			provider, _ := open(t, p, audkenni.Options{SIM: test.sim})
 			c := begin(t, provider, named(person, idp.SIM), nil)
@@ -278,7 +278,7 @@ func TestSIMShowsTheCode(t *testing.T) {
 
 func TestNoLearning(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{})
-	person := somebody(t)
+	person := newPerson(t)
 	p.Person(person)
 	provider, _ := open(t, p, audkenni.Options{SIM: audkenni.SIMOptions{NoLearning: true}})
 	want := idp.Failure{Code: idp.CertificateNotFound, Description: "The signer's certificate is not known."}
@@ -294,7 +294,7 @@ func TestNoLearning(t *testing.T) {
 // TestMaxRenewals checks that a conversation fails if every answer has another certificate.
 func TestMaxRenewals(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{})
-	person := somebody(t)
+	person := newPerson(t)
 	p.Person(person)
 	provider, _ := open(t, p, audkenni.Options{})
 	c := begin(t, provider, named(person, idp.SIM), parsed(t, person.Certificate))
@@ -312,7 +312,7 @@ func TestMaxRenewals(t *testing.T) {
 // TestSIMSignsWithCMS checks that with SIMOptions.CMS no certificate is needed.
 func TestSIMSignsWithCMS(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{})
-	person := somebody(t)
+	person := newPerson(t)
 	p.Person(person)
 	provider, _ := open(t, p, audkenni.Options{SIM: audkenni.SIMOptions{CMS: true, Hint: audkenni.HintKennitala}})
 	c := begin(t, provider, named(person, idp.SIM), nil).run()

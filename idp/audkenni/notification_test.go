@@ -19,7 +19,7 @@ func unreachable(t testing.TB, o Options) *Provider {
 	t.Helper()
 	client, err := ciba.New(ciba.Options{
 		Issuer: "https://audkenni.invalid", ClientID: "innsigli", Secret: "secret",
-		Key: certtest.NewKey(t, elliptic.P256()), HTTP: &http.Client{Transport: nobody{}},
+		Key: certtest.NewKey(t, elliptic.P256()), HTTP: &http.Client{Transport: noNetwork{}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -32,9 +32,9 @@ func unreachable(t testing.TB, o Options) *Provider {
 	return p
 }
 
-type nobody struct{}
+type noNetwork struct{}
 
-func (nobody) RoundTrip(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
+func (noNetwork) RoundTrip(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 
 // TestNotification checks that only a ping with the token of the conversation is authentic.
 func TestNotification(t *testing.T) {

@@ -38,7 +38,7 @@ func TestPing(t *testing.T) {
 	provider, _ := open(t, p, audkenni.Options{Ping: true})
 	for method, rounds := range map[idp.Method]int{idp.App: 2, idp.SIM: 2} {
 		t.Run(string(method), func(t *testing.T) {
-			person := somebody(t)
+			person := newPerson(t)
 			p.Person(person)
 			other := begin(t, provider, named(person, method), nil)
 			<-arrived

@@ -50,7 +50,7 @@ func TestRefusals(t *testing.T) {
 		} {
 			t.Run(strings.Join([]string{at.acr, test.oauth, test.description}, " "), func(t *testing.T) {
 				refusal := openidtest.Refusal{Code: test.oauth, Description: test.description}
-				person := somebody(t)
+				person := newPerson(t)
 				for _, way := range []struct {
 					answer openidtest.Answer
 					trail  []string
@@ -76,7 +76,7 @@ func TestRefusals(t *testing.T) {
 func TestUnknownPerson(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{})
 	provider, _ := open(t, p, audkenni.Options{})
-	stranger := somebody(t)
+	stranger := newPerson(t)
 	want := idp.Failure{Code: idp.UserNotFound, OAuth: "access_denied", Description: "audkenni_404"}
 	for _, method := range []idp.Method{idp.App, idp.SIM} {
 		if diff := cmp.Diff(want, begin(t, provider, named(stranger, method), nil).failure()); diff != "" {
@@ -88,7 +88,7 @@ func TestUnknownPerson(t *testing.T) {
 // TestClientIsRefused checks that Auðkenni refuses the service itself.
 func TestClientIsRefused(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{})
-	person := somebody(t)
+	person := newPerson(t)
 	p.Person(person)
 	p.Secret = "another"
 	provider, _ := open(t, p, audkenni.Options{})
@@ -107,7 +107,7 @@ const (
 // included (CIBA Core 1.0 11).
 func TestSlowDown(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{Interval: 30 * time.Second, SlowDowns: 2})
-	person := somebody(t)
+	person := newPerson(t)
 	person.Answers = map[string]openidtest.Answer{choice: {Silent: true}, appSign: {Silent: true}}
 	p.Person(person)
 	provider, _ := open(t, p, audkenni.Options{})
@@ -141,7 +141,7 @@ func TestExpiry(t *testing.T) {
 	t.Parallel()
 	const second = time.Second
 	p := openidtest.Start(t, openidtest.Options{Interval: second, Expires: 12 * second})
-	person := somebody(t)
+	person := newPerson(t)
 	person.Answers = map[string]openidtest.Answer{choice: {Delay: 2 * second}, appSign: {Silent: true}}
 	p.Person(person)
 	provider, _ := open(t, p, audkenni.Options{})

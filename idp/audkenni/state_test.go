@@ -112,7 +112,7 @@ func TestForeignStates(t *testing.T) {
 	}{
 		{"ours", func(*idp.State) {}, true},
 		{"another provider's", func(s *idp.State) { s.Provider = "sandbox" }, false},
-		{"nobody's", func(s *idp.State) { *s = idp.State{} }, false},
+		{"another provider's", func(s *idp.State) { *s = idp.State{} }, false},
 		{"of version 0", func(s *idp.State) { s.Version = 0 }, false},
 		{"of version 2", func(s *idp.State) { s.Version = 2 }, false},
 		{"without its secret", func(s *idp.State) { s.Secret = nil }, false},

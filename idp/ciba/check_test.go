@@ -42,7 +42,7 @@ func TestCheck(t *testing.T) {
 			problems: []string{"keys: GET " + p.Issuer + "/elsewhere: status 404"}},
 		"no keys": {change: func(o *ciba.Options) { o.Endpoints.JWKS = p.Discovery },
 			problems: []string{"keys: the provider publishes no key"}},
-		"nobody there": {change: func(o *ciba.Options) {
+		"no server": {change: func(o *ciba.Options) {
 			o.Endpoints.Token, o.Endpoints.JWKS = "https://127.0.0.1:1/", "https://127.0.0.1:1/"
 		},
 			problems: []string{"keys: GET https://127.0.0.1:1/: dial", "tokens: POST https://127.0.0.1:1/: dial"}},

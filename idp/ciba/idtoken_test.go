@@ -97,7 +97,7 @@ func TestClaims(t *testing.T) {
 		"for another client":          {claims: claims{"aud": "b"}},
 		"for another client too":      {claims: claims{"aud": []string{"b", clientID}}},
 		"and issued to this one":      {claims: claims{"aud": []string{clientID, "b"}, "azp": clientID}},
-		"for nobody":                  {claims: claims{"aud": nil}},
+		"without an audience":         {claims: claims{"aud": nil}},
 		"issued to another client":    {claims: claims{"azp": "b"}},
 		"about another request":       {claims: claims{authReqIDClaim: "b-request"}},
 		"about no request":            {claims: claims{authReqIDClaim: ""}},
@@ -105,11 +105,11 @@ func TestClaims(t *testing.T) {
 		"expired":                     {claims: claims{"exp": ago(2 * time.Minute)}},
 		"without an end":              {claims: claims{"exp": nil}},
 		"not yet valid":               {claims: claims{"nbf": ago(-time.Hour)}},
-		"about nobody":                {claims: claims{"sub": nil}},
-		"about nobody, as userinfo":   {claims: claims{"sub": nil}, userinfo: `{"sub":""}`},
+		"without a subject":           {claims: claims{"sub": nil}},
+		"without one, as userinfo":    {claims: claims{"sub": nil}, userinfo: `{"sub":""}`},
 		"about a number":              {claims: claims{"sub": 101302989}},
 		"and userinfo about another":  {userinfo: `{"sub":"b"}`},
-		"and userinfo about nobody":   {userinfo: `{}`},
+		"userinfo without a subject":  {userinfo: `{}`},
 		"and userinfo about a number": {userinfo: `{"sub":1}`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -62,7 +62,7 @@ func TestResponses(t *testing.T) {
 	} {
 		for _, path := range []string{"/ask", "/token", "/userinfo"} {
 			want := test.want
-			if want == nil { // an object: of userinfo, one of nobody
+			if want == nil { // an object: of userinfo, one without a subject
 				want = &ciba.TransportError{Sent: true, Status: 200}
 				if path == "/userinfo" {
 					want = &ciba.UntrustedError{}

@@ -104,7 +104,7 @@ func (c *conversation) checkCertificate(e idp.NeedDigest) {
 func (c *conversation) checkSigned(e idp.Signed) {
 	c.t.Helper()
 	if c.code == "" {
-		c.t.Errorf("a code was shown before somebody signs, but the answers are %q", c.results)
+		c.t.Errorf("a code was shown before the person signs, but the answers are %q", c.results)
 	}
 	if len(e.Values) != len(c.signs) || len(c.signs) == 0 {
 		c.t.Fatalf("Signed has a value for each digest of Sign, but %d for %d", len(e.Values), len(c.signs))

@@ -139,9 +139,9 @@ func TestSeals(t *testing.T) {
 			},
 			Reopen: func(testing.TB) idp.Provider { return &seals{p.keys, p.chains} },
 			Lacks: map[idptest.Need]string{
-				idptest.Late:    "nobody is asked",
-				idptest.Refuses: "nobody is asked",
-				idptest.Silent:  "nobody is asked",
+				idptest.Late:    "no person is asked",
+				idptest.Refuses: "no person is asked",
+				idptest.Silent:  "no person is asked",
 				idptest.Breaks:  "there is no way to it that could be faulty",
 				idptest.Renews:  "a seal has one certificate for good",
 				idptest.Keeps:   "nothing was ever stored",

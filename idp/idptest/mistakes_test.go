@@ -35,7 +35,7 @@ func mistakes(t testing.TB) []mistake {
 
 var wrongCodes = []mistake{
 	{name: "no code", around: code(func(string) string { return "" }),
-		found: "a code was shown before somebody signs"},
+		found: "a code was shown before the person signs"},
 	{name: "a code that is shown once", around: after(func(a *answer) {
 		if a.call == "Poll" {
 			a.event = withCode(a.event, func(string) string { return "" })

@@ -42,7 +42,7 @@ func TestProvider(t *testing.T) {
 				idptest.Renews: "each conversation has a certificate of its own, for the person's only key",
 			}
 			if delay == 0 {
-				lacks[idptest.Late] = "nobody is late without a delay"
+				lacks[idptest.Late] = "no person is late without a delay"
 			}
 			idptest.RunInBubble(t, func(t testing.TB) idptest.Backend {
 				o := simulated.Options{Seed: seed, Delay: delay}

@@ -224,7 +224,7 @@ func foreignPackage(path string) listed {
 	return listed{ImportPath: path, Module: &struct{ Path string }{path}}
 }
 
-// The commands that run the server assemble it as a program of somebody else does: of this project they use packages server
+// The commands that run the server assemble it as a foreign program does: of this project they use packages server
 // and server/config alone.
 func TestServeUsesTheServerAlone(t *testing.T) {
 	want := []string{modulePath + "/server", modulePath + "/server/config"}

@@ -83,8 +83,8 @@ func TestInvalidMessages(t *testing.T) {
 		"an ID with a line":        func(m *Message) { m.ID = "a\r\nBcc: b" },
 		"an ID with an angle":      func(m *Message) { m.ID = "a>" },
 		"a language with a line":   func(m *Message) { m.Languages = []string{"is\r\nBcc: b"} },
-		"nobody":                   func(m *Message) { m.To = nil },
-		"no address":               func(m *Message) { m.To = []string{"nobody"} },
+		"no recipient":             func(m *Message) { m.To = nil },
+		"no address":               func(m *Message) { m.To = []string{"mailer"} },
 		"two addresses in one":     func(m *Message) { m.To = []string{"a@example.is, b@example.is"} },
 		"an address with commands": func(m *Message) { m.To = []string{"a@example.is>\r\nDATA"} },
 	} {

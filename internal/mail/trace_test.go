@@ -46,7 +46,7 @@ func TestTraceWithoutSecrets(t *testing.T) {
 		b, config := new(inbox).all(), certificate(t)
 		var lines strings.Builder
 		o := Options{Authentication: by, Roots: trusting(t, config), Trace: func(line string) { lines.WriteString(line + "\n") }}
-		if err := transport(t, "smtp://somebody:secret@"+serve(t, b, config, false), o).Send(t.Context(), message); err != nil {
+		if err := transport(t, "smtp://mailer:secret@"+serve(t, b, config, false), o).Send(t.Context(), message); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range []string{"C: STARTTLS\n", "TLS 1.3, TLS_", "; a certificate of mail until ", "C: (secret)\n", "S: 235 "} {
@@ -54,7 +54,7 @@ func TestTraceWithoutSecrets(t *testing.T) {
 				t.Errorf("%s: no %q in\n%s", by, want, &lines)
 			}
 		}
-		for _, not := range []string{"somebody", ":secret", "c2VjcmV0", "c29tZWJvZHk", message.Text, message.Subject} {
+		for _, not := range []string{"mailer", ":secret", "c2VjcmV0", "bWFpbGVy", message.Text, message.Subject} {
 			if strings.Contains(lines.String(), not) {
 				t.Errorf("%s: %q in\n%s", by, not, &lines)
 			}
@@ -92,7 +92,7 @@ func TestTraceOfRepeatedPassword(t *testing.T) {
 				})
 				var lines strings.Builder
 				o := Options{Authentication: by, Trace: func(line string) { lines.WriteString(line + "\n") }}
-				address := strings.Replace(script.address, "smtp://", "smtp://somebody:"+url.PathEscape(password)+"@", 1)
+				address := strings.Replace(script.address, "smtp://", "smtp://mailer:"+url.PathEscape(password)+"@", 1)
 				err := transport(t, address, o).Send(t.Context(), message)
 				if (err == nil) != (name == "accepted") {
 					t.Error(err)

@@ -3,7 +3,6 @@ package page
 import (
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/innsigli/innsigli/portal"
@@ -75,59 +74,4 @@ func TestDeclineForm(t *testing.T) {
 	input := "\n" + strings.Repeat("orð ", 100)
 	anna.post(of(v, 0, "/decline"), "reason", input).contains(t, ">\n"+input+"</textarea>")
 	anna.post(of(v, 0, "/decline"), "reason", strings.Repeat("x", maxFormSize)).says(t, http.StatusRequestEntityTooLarge)
-}
-
-// Many clicks at once decline once.
-func TestDeclineDoubleClick(t *testing.T) {
-	t.Parallel()
-	s := newFixture(t)
-	v := s.opened()
-	b := s.browserOf(annas)
-	var all sync.WaitGroup
-	for range 16 {
-		all.Go(func() { b.post(of(v, 0, "/decline"), "reason", "nei").leadsTo(t, of(v, 0)) })
-	}
-	all.Wait()
-	if declined := s.evidence(v, "participant.declined"); declined != 1 || s.stored(v).Participants[0].Decline.Reason != "nei" {
-		t.Errorf("declined %d times", declined)
-	}
-}
-
-// A signer may decline before signing, also while another signs. The page shows why others cannot.
-func TestDeclineInEachState(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		before    func(*fixture, portal.ProcessView)
-		i         int
-		kennitala string
-		may       bool
-		says      string // then
-	}{
-		"nobody has signed":    {func(*fixture, portal.ProcessView) {}, 0, annas, true, "place.declined.own"},
-		"another is signing":   {func(s *fixture, v portal.ProcessView) { s.sign(v, 1, jons) }, 0, annas, true, "place.declined.own"},
-		"another has signed":   {func(s *fixture, v portal.ProcessView) { s.signs(v, 1, jons) }, 0, annas, true, "place.declined.own"},
-		"the person signs":     {func(s *fixture, v portal.ProcessView) { s.sign(v, 0, annas) }, 0, annas, false, "place.signing.title"},
-		"the person signed":    {func(s *fixture, v portal.ProcessView) { s.signs(v, 0, annas) }, 0, annas, false, "place.signed"},
-		"another has declined": {func(s *fixture, v portal.ProcessView) { s.declines(v, 1) }, 0, annas, false, "place.declined"},
-		"it has expired":       {(*fixture).expire, 0, annas, false, "place.expired"},
-		"a viewer":             {func(*fixture, portal.ProcessView) {}, 2, valas, false, "place.reading"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newFixture(t)
-			s.users()
-			v := s.opened()
-			test.before(s, v)
-			b := s.browserOf(test.kennitala)
-			status := http.StatusSeeOther
-			if test.may {
-				status = http.StatusOK
-			}
-			b.get(of(v, test.i, "/decline")).says(t, status)
-			a := b.post(of(v, test.i, "/decline"), "reason", "ekki rétt")
-			b.follow(a).says(t, http.StatusOK, test.says)
-			if declined := s.stored(v).Participants[test.i].Decline != nil; declined != test.may {
-				t.Error("declined:", declined)
-			}
-		})
-	}
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"html"
 	"image"
-	"image/draw"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -763,13 +762,11 @@ func (t terms) Terms(ctx context.Context, id string) (portal.Terms, error) {
 // whole ones takes half the time of these tests.
 type blank struct{}
 
-func (blank) Render(_ context.Context, _ io.ReaderAt, _ int64, _, width, height int) (*image.RGBA, error) {
+func (blank) Render(ctx context.Context, r io.ReaderAt, size int64, page, width, height int) (*image.RGBA, error) {
 	if slices.Contains(pictureWidths, width) {
 		width, height = width/10, height/10
 	}
-	page := image.NewRGBA(image.Rect(0, 0, width, height))
-	draw.Draw(page, page.Rect, image.White, image.Point{}, draw.Src)
-	return page, nil
+	return pdftest.Blank{}.Render(ctx, r, size, page, width, height)
 }
 
 func (blank) Lines(context.Context, io.ReaderAt, int64, int) ([]stamp.Line, error) { return nil, nil }

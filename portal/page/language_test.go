@@ -122,15 +122,6 @@ func uses(used, ends map[string]bool, key string) bool {
 	}
 }
 
-// A value is not searched for names again.
-func TestCatalogueText(t *testing.T) {
-	t.Parallel()
-	got := words().text("en", "landing.continue.text", "name", "{kennitala} {name}", "kennitala", "1")
-	if want := "Your login is also valid for this document: {kennitala} {name}, kennitala 1."; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 func TestPreferredLanguage(t *testing.T) {
 	t.Parallel()
 	for accepted, want := range map[string]string{

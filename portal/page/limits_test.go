@@ -56,7 +56,7 @@ func TestLimitsOfPersons(t *testing.T) {
 	})
 }
 
-// Whoever has other links does not lock a person out of the person's own link, and does not make the phone ring all the
+// A person with other links does not lock another person out of that person's own link, and does not make the phone ring all the
 // time either: of one link half of what all links of the account have, and less once that is used up.
 func TestLimitsOfLinks(t *testing.T) {
 	t.Parallel()
@@ -83,8 +83,8 @@ func TestLimitsOfLinks(t *testing.T) {
 	})
 }
 
-// Whoever has many links of an account does not lock a person out of the link of the person's own invitation, however the
-// person logs in.
+// A person with many links of an account does not lock another person out of that person's own link, however that person
+// logs in.
 func TestLimitsOfOwnLink(t *testing.T) {
 	t.Parallel()
 	for name, form := range map[string][]string{

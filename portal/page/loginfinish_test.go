@@ -87,6 +87,7 @@ func TestLoginLeadsToOneSession(t *testing.T) {
 			login := b.cookie()
 			time.Sleep(2 * time.Second)
 			began := time.Now()
+			d.withCookie(login).showsDocument(of(d.invited, 0), false) // the login is no session
 			for {
 				again := d.withCookie(login)
 				if a := again.get(loginPath); a.status != 303 {
@@ -191,9 +192,9 @@ func TestForeignAnswers(t *testing.T) {
 			b.post("/sign/login/end")
 			return b, b.back(state, "annas")
 		},
-		"a refused code": func(d *fixture, b *browser, state string) (*browser, answer) { return b, b.back(state, "nobody") },
+		"a refused code": func(d *fixture, b *browser, state string) (*browser, answer) { return b, b.back(state, "refused") },
 		"after a refused code": func(d *fixture, b *browser, state string) (*browser, answer) {
-			b.back(state, "nobody")
+			b.back(state, "refused")
 			return b, b.back(state, "annas")
 		},
 		"a login on the phone": func(d *fixture, b *browser, state string) (*browser, answer) {
@@ -206,7 +207,7 @@ func TestForeignAnswers(t *testing.T) {
 			d := newInvitation(t)
 			d.login.answer("annas", reply{person: anna})
 			d.login.answer("jons", reply{person: jon})
-			d.login.answer("nobody", reply{err: ErrRefusedLogin})
+			d.login.answer("refused", reply{err: ErrRefusedLogin})
 			b := d.newBrowser()
 			b, a := try(d, b, b.redirected(d.link(0)))
 			b.follow(a)

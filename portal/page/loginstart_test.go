@@ -127,39 +127,3 @@ func TestFormIDIsNotTheCookie(t *testing.T) {
 		b.get(loginPath).says(t, 200, "wait.compare")
 	})
 }
-
-// While a call of the provider takes its time, the page says so. A closed connection loses nothing.
-func TestSlowProvider(t *testing.T) {
-	t.Parallel()
-	inTime(t, func(t *testing.T, d *fixture) {
-		d.login.takes(5 * time.Second)
-		b := d.newBrowser()
-		form := []string{"way", "app", "kennitala", annas, "visit", formID(b.get(d.link(0)).body)}
-		var all sync.WaitGroup
-		all.Go(func() { d.newBrowser().post(d.link(0)+"/login", form...) })
-		time.Sleep(time.Second)
-		b.post(d.link(0)+"/login", form...) // the second click
-		b.get(loginPath).says(t, 200, "wait.asking", "wait.end")
-		all.Wait()
-		d.login.takes(0)
-		b.get(loginPath).says(t, 200, "wait.compare")
-	})
-}
-
-// A person who has logged in opens a link without another login.
-func TestContinueIsNoLogin(t *testing.T) {
-	t.Parallel()
-	d := newInvitation(t)
-	b := d.loggedIn(0, anna)
-	for range 20 {
-		for page, want := range map[string]string{d.link(0): of(d.invited, 0), of(d.invited, 0): of(d.invited, 0), d.link(1): of(d.invited, 1)} {
-			b.post(page+"/login", "way", "continue").leadsTo(t, want)
-		}
-	}
-	for want := 2; want <= 3; want++ {
-		if got := d.evidence(d.invited, "participant.loggedin"); got != want {
-			t.Errorf("%d logins are recorded, want %d", got, want)
-		}
-		d.newBrowser().logIn(of(d.invited, 0), anna)
-	}
-}

@@ -3,7 +3,6 @@ package page
 import (
 	"net/http"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,7 +11,8 @@ import (
 	"github.com/innsigli/innsigli/portal/process"
 )
 
-// The page in each state of a process, for two signers and for Vala, who only reads.
+// The page in each state of a process, for two signers and for Vala, who only reads. A signer whose page offers to decline, also
+// while another signs, may decline, and no other participant.
 func TestPageInEachState(t *testing.T) {
 	t.Parallel()
 	form := []string{"sign.title", "sign.phone", "sign.decline", "place.level", "place.until"}
@@ -23,7 +23,7 @@ func TestPageInEachState(t *testing.T) {
 		before          func(*fixture, portal.ProcessView)
 		anna, jon, vala []string
 	}{
-		"nobody has signed": {
+		"no participant has signed": {
 			func(*fixture, portal.ProcessView) {},
 			with(form, "place.asked", "!place.verify", "place.download"), with(form, "place.asked"), with(none, "place.reading", "place.until"),
 		},
@@ -71,7 +71,18 @@ func TestPageInEachState(t *testing.T) {
 			test.before(s, v)
 			for i, want := range [][]string{test.anna, test.jon, test.vala} {
 				kennitala := []string{annas, jons, valas}[i]
-				s.browserOf(kennitala).open(of(v, i)).says(t, http.StatusOK, want...).isSafe(t, kennitala)
+				b, status := s.browserOf(kennitala), http.StatusSeeOther
+				b.open(of(v, i)).says(t, http.StatusOK, want...).isSafe(t, kennitala)
+				if slices.Contains(want, "sign.decline") || slices.Contains(want, "place.busy") {
+					status = http.StatusOK
+				}
+				b.get(of(v, i, "/decline")).says(t, status)
+				if status == http.StatusSeeOther {
+					before := s.evidence(v, "participant.declined")
+					if b.post(of(v, i, "/decline"), "reason", "no"); s.evidence(v, "participant.declined") != before {
+						t.Error("declined by", kennitala)
+					}
+				}
 			}
 		})
 	}
@@ -124,32 +135,6 @@ func TestPageWhileAnotherSigns(t *testing.T) {
 	jon.get(of(v, 1)).says(t, http.StatusOK, "place.asked", "sign.title")
 }
 
-// Of two participants who sign at once, one signs and the other waits.
-func TestTwoSignAtOnce(t *testing.T) {
-	t.Parallel()
-	s := newFixture(t)
-	s.users()
-	v := s.opened()
-	people := []*browser{s.browserOf(annas), s.browserOf(jons)}
-	answers := make([]answer, len(people))
-	var all sync.WaitGroup
-	for i, b := range people {
-		all.Go(func() { answers[i] = b.post(of(v, i, "/sign"), "method", "IdpApp", "revision", "0") })
-	}
-	all.Wait()
-	turn := s.stored(v).Turn
-	for i, b := range people {
-		says := "place.busy"
-		if turn.Participant == v.Participants[i].ID {
-			says = "signing.reaching"
-		}
-		b.follow(answers[i]).says(t, http.StatusOK, says)
-	}
-	if s.provider.asked != 1 {
-		t.Error("asked", s.provider.asked, "times")
-	}
-}
-
 // A signature that is added while the page is read is on the page.
 func TestPageWhileSignatureIsAdded(t *testing.T) {
 	t.Parallel()
@@ -181,7 +166,7 @@ func TestNamesOfParticipants(t *testing.T) {
 		named("waits", func(*portal.Participant) {}),
 		named("signed", func(one *portal.Participant) { one.Signature = &portal.Signature{Name: "Certified signed"} }),
 		named("declined", func(one *portal.Participant) { one.Decline = &portal.Decline{} }),
-		named("nobody", func(one *portal.Participant) { one.Decline, one.Person = &portal.Decline{}, nil }), // through the API
+		named("absent", func(one *portal.Participant) { one.Decline, one.Person = &portal.Decline{}, nil }), // through the API
 		named("nameless", func(one *portal.Participant) { one.Decline, one.Person.Name = &portal.Decline{}, "" }),
 	}}}
 	want := []personView{
@@ -189,7 +174,7 @@ func TestNamesOfParticipants(t *testing.T) {
 		{Name: "Invited waits", State: "people.waits"},
 		{Name: "Certified signed", Invited: "Invited signed", State: "people.signed"},
 		{Name: "Person declined", Invited: "Invited declined", State: "people.declined"},
-		{Name: "Invited nobody", State: "people.declined"},
+		{Name: "Invited absent", State: "people.declined"},
 		{Name: "Invited nameless", State: "people.declined"},
 	}
 	if diff := cmp.Diff(want, peopleOf(&view)); diff != "" {

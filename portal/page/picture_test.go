@@ -13,9 +13,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -32,60 +29,6 @@ import (
 
 // contract has three pages, each with less text than the one before.
 var contract = []pdftest.Leaf{{Text: clauses(1)}, {Text: clauses(2)[:35]}, {Text: clauses(3)[:10]}}
-
-// Pictures are like those of mutool and pdftoppm.
-func TestPictureIsThePage(t *testing.T) {
-	document := pdftest.Book(contract)
-	s, v := withDocument(t, document, newRenderer(t, pdfium.Options{Limit: enoughTime}))
-	picture := func(page string) image.Image {
-		a := s.browserOf(annas).get(of(v, 0, "/pages/", page, "/640?revision=0"))
-		if a.status != http.StatusOK || a.header.Get("Content-Type") != "image/png" || a.header.Get("Cache-Control") != "no-store" {
-			t.Fatalf("%d %v", a.status, a.header)
-		}
-		drawn, err := png.Decode(strings.NewReader(a.body))
-		s.must(err)
-		return drawn
-	}
-	ours, other := picture("2"), picture("1")
-	path := filepath.Join(t.TempDir(), "page.pdf")
-	s.must(os.WriteFile(path, document, 0o600))
-	for program, arguments := range map[string][]string{
-		"mutool":   {"draw", "-q", "-w", "640", "-h", "906", "-F", "png", "-o", "-", path, "2"},
-		"pdftoppm": {"-png", "-f", "2", "-l", "2", "-scale-to-x", "640", "-scale-to-y", "906", path},
-	} {
-		out, err := exec.CommandContext(t.Context(), testenv.Program(t, program), arguments...).Output()
-		s.must(err)
-		theirs, err := png.Decode(bytes.NewReader(out))
-		s.must(err)
-		if unlike := difference(ours, theirs); unlike > 30 {
-			t.Errorf("%s draws another page: %.1f of 255", program, unlike)
-		}
-		if unlike := difference(other, theirs); unlike < 60 {
-			t.Errorf("page 1 is as page 2 of %s: %.1f of 255", program, unlike)
-		}
-	}
-}
-
-// difference returns the largest difference between the mean shades of two pictures in squares of 16 pixels.
-func difference(a, b image.Image) (worst float64) {
-	const square = 16
-	for y := 0; y+square < a.Bounds().Dy(); y += square {
-		for x := 0; x+square < a.Bounds().Dx(); x += square {
-			worst = max(worst, math.Abs(shade(a, x, y, square)-shade(b, x, y, square)))
-		}
-	}
-	return worst
-}
-
-func shade(picture image.Image, left, top, square int) (mean float64) {
-	for y := range square {
-		for x := range square {
-			r, g, b, _ := picture.At(left+x, top+y).RGBA()
-			mean += float64(r+g+b) / 3 / 257 / float64(square*square)
-		}
-	}
-	return mean
-}
 
 // Pictures are for the participant only, of the requested revision only.
 func TestPictureIsRefused(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/innsigli/innsigli/storage"
 )
@@ -61,33 +60,6 @@ func TestStoreIsUnavailable(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	d.page.showError(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/sign/x", nil).WithContext(gone), gone.Err())
-}
-
-// A participant whose link was not opened yet cannot log in at their page, which says so.
-func TestPageOfUnopenedLink(t *testing.T) {
-	t.Parallel()
-	d := newInvitation(t)
-	b := d.newBrowser()
-	b.get(of(d.invited, 1)).says(t, 403, "problem.unopened.title")
-	b.post(of(d.invited, 1, "/login"), "way", "app", "kennitala", annas, "visit", newToken()).says(t, 403, "problem.unopened.title")
-	d.wantAsked(0)
-}
-
-// When a session has ended while a page was open, the person has to log in, and nothing is done.
-func TestSessionEndsMeanwhile(t *testing.T) {
-	t.Parallel()
-	inTime(t, func(t *testing.T, d *fixture) {
-		b := d.loggedIn(0, anna)
-		time.Sleep(idleTimeout)
-		for _, path := range []string{"/document", "/pages/1/640?revision=0"} {
-			b.get(of(d.invited, 0, path)).says(t, http.StatusForbidden).lacks(t, "Samningur")
-		}
-		a := b.follow(b.post(of(d.invited, 0, "/decline"), "reason", "x"))
-		if formID(a.body) == "" || d.stored(d.invited).Participants[0].Decline != nil {
-			t.Error(a.status, a.text())
-		}
-		b.logIn(of(d.invited, 0), anna).leadsTo(t, of(d.invited, 0))
-	})
 }
 
 // A problem page links to the page above it, if there is one.

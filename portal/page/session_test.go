@@ -69,16 +69,6 @@ type full struct{ storage.Transactor }
 
 func (full) InTx(context.Context, func(context.Context) error) error { return storage.ErrFull }
 
-// A person without a name from the provider is shown by their kennitala.
-func TestPersonWithoutName(t *testing.T) {
-	t.Parallel()
-	d := newInvitation(t)
-	b := d.newBrowser()
-	b.logIn(d.link(1), portal.Person{Kennitala: jons}).leadsTo(t, of(d.invited, 1))
-	d.invited = d.invite()
-	b.get(d.link(1)).contains(t, localKennitala(jons)+"</span>", "sem "+localKennitala(jons))
-}
-
 // A session admits to all participants of the person, opens links of the person without another login, and admits
 // to no other participant.
 func TestOneLoginForAllParticipants(t *testing.T) {
@@ -97,10 +87,10 @@ func TestOneLoginForAllParticipants(t *testing.T) {
 		}
 		jons := d.loggedIn(1, jon)
 		b.get(of(d.invited, 1)).says(t, 403, "problem.other.text", "login.ways")
-		jons.get(of(d.invited, 0)).says(t, 403, "problem.other.text")
 		jons.get(of(d.invited, 0, "/document")).says(t, 403, "problem.other.text")
-		jons.post(of(d.invited, 0, "/decline"), "reason", "x").says(t, 403, "problem.other.text")
-
+		if got := d.evidence(d.invited, "participant.loggedin"); got != 2 {
+			t.Errorf("%d logins are recorded, want 2", got)
+		}
 		d.invited = d.invite()
 		jons.get(d.link(0)).says(t, 200, "!landing.continue", "login.ways")
 		jons.post(d.link(0)+"/login", "way", "continue").says(t, 403, "problem.other.title", "problem.another")
@@ -108,8 +98,7 @@ func TestOneLoginForAllParticipants(t *testing.T) {
 	})
 }
 
-// A cookie planted in the browser is worthless once a login has begun, and the cookie of the login a minute after its
-// end, within which an answer that was lost is repeated.
+// A cookie planted in the browser is worthless once a login has begun.
 func TestSessionIsNotFixed(t *testing.T) {
 	t.Parallel()
 	inTime(t, func(t *testing.T, d *fixture) {
@@ -117,20 +106,11 @@ func TestSessionIsNotFixed(t *testing.T) {
 		b := d.withCookie(planted)
 		d.login.answer(annas, reply{person: anna})
 		b.beginApp(d.link(0), annas)
-		begun := b.cookie()
-		if begun == planted {
+		if b.cookie() == planted {
 			t.Error("the login uses the planted session")
 		}
 		time.Sleep(2 * time.Second)
 		b.get(loginPath).leadsTo(t, of(d.invited, 0))
-		again := d.withCookie(begun)
-		again.showsDocument(of(d.invited, 0), false)
-		if again.get(loginPath).leadsTo(t, of(d.invited, 0)); again.cookie() != b.cookie() {
-			t.Error("a lost answer is repeated with another cookie")
-		}
-		time.Sleep(replayWindow)
-		d.withCookie(begun).get(loginPath).says(t, 403, "problem.nobody.title")
-
 		// a session that its owner has planted in another browser ends when another person logs in there
 		thief := d.loggedIn(1, jon)
 		victim := d.withCookie(thief.cookie())

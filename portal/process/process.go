@@ -75,7 +75,7 @@ type Process struct {
 	Turns        int64 // how many turns there were: the number of the last one
 }
 
-// Participant is the state of a participant. A participant without a Kennitala is whoever logs in first.
+// Participant is the state of a participant. Without a Kennitala, the first person to log in is the participant.
 type Participant struct {
 	ID        string     `json:"id"`
 	Role      Role       `json:"role"`

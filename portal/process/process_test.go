@@ -174,7 +174,7 @@ func TestTransitions(t *testing.T) {
 		after []step
 		want  [14]any // status or error, for each of the events
 	}{
-		{"nobody logged in", nil,
+		{"without a login", nil,
 			[14]any{login, login, viewer, missing, d, d, viewer, missing, late, late, w, w, w, login}},
 		{"all logged in", all,
 			[14]any{w, w, viewer, missing, d, d, viewer, missing, late, late, w, w, w, w}},
@@ -206,7 +206,7 @@ func TestTransitions(t *testing.T) {
 			[14]any{answered, answered, viewer, missing, answered, answered, viewer, missing, late, late, over, c, c, c}},
 		{"last moment of the links", []step{wait(week)},
 			[14]any{login, login, viewer, missing, d, d, viewer, missing, late, late, w, w, w, login}},
-		{"expired, nobody logged in", []step{wait(week + moment)},
+		{"expired, without a login", []step{wait(week + moment)},
 			[14]any{login, login, viewer, missing, over, over, viewer, missing, late, late, w, missing, missing, login}},
 		{"declined, first not logged in", []step{logIn("second", secondKennitala), decline("second")},
 			[14]any{login, answered, viewer, missing, over, answered, viewer, missing, late, late, d, d, d, login}},
@@ -506,7 +506,7 @@ func TestEndedAt(t *testing.T) {
 		participants []process.Participant
 		now, want    time.Time
 	}{
-		"nobody has answered":                {[]process.Participant{signer(0, 0), viewer}, hours(1), time.Time{}},
+		"without an answer":                  {[]process.Participant{signer(0, 0), viewer}, hours(1), time.Time{}},
 		"one of two has signed":              {[]process.Participant{signer(1, 0), signer(0, 0)}, hours(2), time.Time{}},
 		"both have signed":                   {[]process.Participant{signer(3, 0), viewer, signer(2, 0)}, hours(4), hours(3)},
 		"one has declined":                   {[]process.Participant{signer(0, 2), signer(0, 0)}, hours(400), hours(2)},

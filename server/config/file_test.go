@@ -50,7 +50,7 @@ func TestREADMEConfiguration(t *testing.T) {
 	}
 }
 
-// What is longer than anybody means is not read to its end.
+// A file larger than the limit is not read to its end.
 func TestConfigurationFilesAreBounded(t *testing.T) {
 	files := configFiles{t.TempDir(), make(map[string]fileVersion)}
 	for name, length := range map[string]int{"fits": 100, "long": 101} {

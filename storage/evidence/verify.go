@@ -64,7 +64,7 @@ type Result struct {
 	// Pruned is the number of the last batch that was pruned before the first; 0: the log is whole.
 	Pruned int64
 	// Excused is how many entries are missing of batches that are there, and were pruned while the log was read, as an entry
-	// says. A log that nobody prunes has none when it is read again.
+	// says. Excused is 0 when a log is read again that is no longer pruned.
 	Excused int64
 	// Partial is set for an export of one subject: what was left out of it cannot be missed.
 	Partial bool

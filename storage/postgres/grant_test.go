@@ -47,7 +47,7 @@ func TestGrantServer(t *testing.T) {
 	if _, _, err := Migrate(t.Context(), owner, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, role := range []string{"owner", "apprentice", "chief", "creator", "pruner", "innsigli_evidence", "nobody", strings.Repeat("x", 64), ""} {
+	for _, role := range []string{"owner", "apprentice", "chief", "creator", "pruner", "innsigli_evidence", "missing", strings.Repeat("x", 64), ""} {
 		checkError(t, GrantServer(t.Context(), owner, role, Options{}), ErrRole)
 	}
 	checkError(t, GrantServer(t.Context(), server, "apprentice", Options{}), ErrNotGranted)

@@ -42,7 +42,7 @@ func TestCheckOut(t *testing.T) {
 			t.Errorf("%s: %q, %v", revision, content, err)
 		}
 		if _, err := os.Stat(filepath.Join(s.folder, "new")); err == nil {
-			t.Errorf("%s: a file that nobody committed is there", revision)
+			t.Errorf("%s: an uncommitted file is there", revision)
 		}
 		if s.time.Unix() != 1767225600 || s.time.Location().String() != "UTC" {
 			t.Errorf("%s: the time is %v", revision, s.time)

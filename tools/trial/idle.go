@@ -14,7 +14,7 @@ import (
 // settling is how long after its start a server may ask more than an idle one.
 const settling = 15 * time.Second
 
-// idleTrial measures how many transactions a second a server makes that nobody calls: one at most.
+// idleTrial measures how many transactions a second a server without clients makes: one at most.
 func idleTrial(ctx context.Context, flags *flag.FlagSet, args []string, out io.Writer) (err error) {
 	store := flags.String("postgres", "", "URL of an empty database")
 	span := flags.Duration("for", time.Minute, "how long transactions are counted")

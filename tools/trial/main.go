@@ -3,7 +3,7 @@
 //
 //	go run ./tools/trial servers -postgres URL      servers of one database, killed one after another
 //	go run ./tools/trial outage -postgres URL -restart COMMAND      their database restarted under load
-//	go run ./tools/trial idle -postgres URL      what a server asks its database that nobody calls
+//	go run ./tools/trial idle -postgres URL      what a server without clients asks its database
 //	go run ./tools/trial growth -postgres URL      start and poll beside a million ended requests
 //	go run ./tools/trial processes -store URL      creation and reading of signing processes beside 100,000
 //	go run ./tools/trial webhooks -postgres URL      processes that send events of one database, killed one after another

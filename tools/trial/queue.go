@@ -10,8 +10,8 @@ import (
 // errUndo: the transaction was for reading.
 var errUndo = errors.New("undone")
 
-// queued is how many events wait to be sent to the endpoints, each counted once for each. Nobody
-// may be at work. It claims all jobs there are, as of a time when they are due, and undoes that.
+// queued is how many events wait to be sent to the endpoints, each counted once for each. No server
+// may run. It claims all jobs there are, as of a time when they are due, and undoes that.
 func (o *office) queued(ctx context.Context, at []*endpoint) (n int, err error) {
 	waiting := make(map[[2]string]bool)
 	err = o.InTx(ctx, func(ctx context.Context) error {

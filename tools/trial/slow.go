@@ -17,7 +17,7 @@ import (
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
-// slowly is how much longer others may take while somebody wastes a server's time, by the median.
+// slowly is how much longer other requests may take while one client wastes a server's time, by the median.
 const slowly = 2.0
 
 func slowTrial(ctx context.Context, flags *flag.FlagSet, args []string, out io.Writer) error {

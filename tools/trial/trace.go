@@ -85,7 +85,7 @@ func (c *calls) follow(r *asked, killed map[string]bool, field []string) {
 	}
 }
 
-// returned notes an answer. There may have been one before if nobody had stored it, and its
+// returned notes an answer. There may have been one before if it was not stored, and its
 // process was killed.
 func (c *calls) returned(r *asked, killed map[string]bool, call, process string) {
 	for _, earlier := range r.answers[call] {

@@ -81,7 +81,7 @@ func TestRepeats(t *testing.T) {
 		{"after a death", []int{1, 30}, []int{2}, 1, 0},
 		{"after two", []int{1, 30, 60}, []int{2, 31}, 2, 0},
 		{"after one of two", []int{1, 30, 60}, []int{2}, 2, 1},
-		{"and nobody had died", []int{1, 30}, nil, 1, 1},
+		{"and no server had died", []int{1, 30}, nil, 1, 1},
 		{"before the death", []int{1, 2}, []int{3}, 1, 1},
 		{"after a death before either", []int{8, 30}, []int{2}, 1, 1},
 		{"after a death that it was noted late of", []int{4, 30}, []int{2}, 1, 0},

@@ -67,7 +67,7 @@ func (s *Server) token(t *testing.T) string {
 	return body.AccessToken
 }
 
-// stillTakes checks that a token was good until the end: whoever has none is refused before anything is tried.
+// stillTakes checks that a token was valid until the end: a client without one is refused before the test begins.
 func (s *Server) stillTakes(t *testing.T, token string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.BaseURL+"/api/v1/sandbox/users", nil)

@@ -302,19 +302,6 @@ func TestActivateAgain(t *testing.T) {
 	})
 }
 
-// A subscription that is activated again is pinged and checked as any other, and jobs of the time before have no
-// effect.
-func TestOffAndOnAgain(t *testing.T) {
-	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *harness) {
-		s := h.switchedOff(h.activated())
-		if _, err := h.hooks.Activate(h.Context(), account, s.ID); err != nil {
-			h.Fatal(err)
-		}
-		h.mustBeWatched(s, true)
-	})
-}
-
 // spec 5.3
 func TestTest(t *testing.T) {
 	t.Parallel()

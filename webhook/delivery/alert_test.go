@@ -68,39 +68,6 @@ func (l *letters) mustBe(t *testing.T, of delivery.Subscription, want []delivery
 	}
 }
 
-// An endpoint that fails and recovers, or is activated again and again, causes at most one mail a day (spec 5.6).
-func TestOneMailADay(t *testing.T) {
-	testenv.Slow(t, "three days of virtual time, with a ping every five minutes")
-	t.Parallel()
-	var post letters
-	bubble(t, delivery.Options{Alerts: &post}, func(h *harness) {
-		s := h.activated()
-		h.answer = func(_ context.Context, r request) int {
-			if r.verifies && r.after%(4*time.Hour) < 2*time.Hour {
-				return 204
-			}
-			return statuses(500, 500)(nil, r)
-		}
-		h.runFor(24 * time.Hour)
-		h.switchedOff(s)
-		endpoint := h.answer
-		h.answer = nil
-		if _, err := h.hooks.Activate(h.Context(), account, s.ID); err != nil {
-			h.Fatal(err)
-		}
-		h.answer = endpoint
-		h.runFor(2 * 24 * time.Hour)
-		if len(post.at) != 3 {
-			h.Errorf("%d mails in 3 days", len(post.at))
-		}
-		for i := range len(post.at) - 1 {
-			if gap := post.at[i+1].Sub(post.at[i]); gap < 24*time.Hour {
-				h.Errorf("%v between two mails", gap)
-			}
-		}
-	})
-}
-
 // One mail a day has all failures of an account, whichever of two servers sends it, also if each is restarted every
 // few hours. A switched-off subscription is reported once. Other accounts have their own mails.
 func TestDigest(t *testing.T) {
@@ -240,7 +207,7 @@ func TestQueuedAlerts(t *testing.T) {
 }
 
 // Without Alerts, no jobs remain (spec 6).
-func TestNobodyIsTold(t *testing.T) {
+func TestNoAlert(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
 		s := h.activated()

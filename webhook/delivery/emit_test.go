@@ -51,7 +51,7 @@ func TestEmitRefuses(t *testing.T) {
 		name, eventType string
 		content         any
 	}{
-		{"a type that nobody can subscribe to", "process.expired", object},
+		{"a type without subscriptions", "process.expired", object},
 		{"a ping", webhook.PingType, object},
 		{"no type", "", object},
 		{"nothing", signed, nil},
@@ -102,7 +102,7 @@ func TestEmitJoinsTheTransaction(t *testing.T) {
 }
 
 // An event without subscribers is not stored.
-func TestEventThatNobodyWants(t *testing.T) {
+func TestEventWithoutSubscription(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *harness) {
 		h.subscribed(account, declined)

@@ -31,35 +31,6 @@ func (h *harness) pings(to delivery.Subscription, since time.Duration) (pings, c
 	return pings, checks
 }
 
-// spec 5.4 and 5.6
-func TestPingsOfADay(t *testing.T) {
-	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *harness) {
-		s := h.activated()
-		h.runFor(24 * time.Hour)
-		pings, _ := h.pings(s, time.Second)
-		if len(pings) < 22 || len(pings) > 25 {
-			h.Errorf("%d pings in 24 hours", len(pings))
-		}
-		before, ids := time.Duration(0), make(map[string]bool)
-		for _, r := range pings {
-			if gap := r.after - before; gap < 57*time.Minute || gap > 63*time.Minute {
-				h.Errorf("%v between two", gap)
-			}
-			before, ids[r.ID] = r.after, true
-			if !pingBody.Match(r.Body) {
-				h.Errorf("a body is %s", r.Body)
-			}
-			mustBeAlike(h.T, pings[0], r)
-		}
-		if len(ids) != len(pings) {
-			h.Errorf("%d pings have %d IDs", len(pings), len(ids))
-		}
-	})
-}
-
-var pingBody = regexp.MustCompile(`^\{"type":"webhook\.ping","timestamp":"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+\+00:00","data":\{\}\}$`)
-
 // mustBeAlike checks that two pings differ only in their IDs, times and signatures.
 func mustBeAlike(t *testing.T, a, b request) {
 	t.Helper()
@@ -218,27 +189,6 @@ func TestThreeDaysOfFailingPings(t *testing.T) {
 	}
 }
 
-// After one successful ping the three days begin again.
-func TestAGoodPing(t *testing.T) {
-	testenv.Slow(t, "three days of virtual time, with a ping every five minutes")
-	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *harness) {
-		s := h.activated()
-		for range 2 {
-			h.answer = statuses(500, 401)
-			h.runFor(40 * time.Hour)
-			if is := h.now(s); !is.Active || is.FailingSince.IsZero() {
-				h.Fatalf("after %v it is %+v", time.Since(h.began), is)
-			}
-			h.answer = nil
-			h.runFor(5 * time.Minute)
-			if is := h.now(s); !is.FailingSince.IsZero() {
-				h.Errorf("after one that went well it is %+v", is)
-			}
-		}
-	})
-}
-
 // So they do after a ping with another purpose.
 func TestAGoodPingOnTheSide(t *testing.T) {
 	t.Parallel()
@@ -263,20 +213,4 @@ func TestAGoodPingOnTheSide(t *testing.T) {
 			})
 		})
 	}
-}
-
-// Pings that the service did not send while it was down do not count as failures.
-func TestOutOurselves(t *testing.T) {
-	t.Parallel()
-	bubble(t, delivery.Options{}, func(h *harness) {
-		s := h.activated()
-		h.answer = statuses(500, 401)
-		h.runFor(2 * time.Hour)
-		time.Sleep(100 * time.Hour)
-		again := time.Now()
-		h.runFor(2 * time.Hour)
-		if is := h.now(s); !is.Active || !is.FailingSince.Equal(again) {
-			h.Errorf("it is %+v", is)
-		}
-	})
 }

@@ -87,26 +87,6 @@ func TestActivated(t *testing.T) {
 	}
 }
 
-// spec 5.7
-func TestWants(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		is   Subscription
-		kind string
-		want bool
-	}{
-		"an event of its types": {active(), "b", true},
-		"another type":          {active(), "c", false},
-		"an inactive one":       {inactive(SwitchedOff), "a", false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := test.is.wants(test.kind); got != test.want {
-				t.Errorf("%v", got)
-			}
-		})
-	}
-}
-
 // Keys are read every 10 seconds. While the store is unavailable, they are used for a minute, and not read for each
 // request.
 func TestKeyring(t *testing.T) {

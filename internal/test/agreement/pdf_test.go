@@ -93,7 +93,7 @@ var pdfWithAnchors = merged(pdfEverywhere, map[string]agreement.Reason{
 	"Test.pdf": {Right: agreement.Arguable,
 		Why: "The chain is by SHA-1 and the key RSA of 1024 bits. EU DSS goes by the list of such an issuer, and fails the algorithms (EN 319 102-1 5.2.8); here it proves nothing, and the certificate that has expired has no status."},
 	"certified-no-change-permitted.pdf": {Right: agreement.EUDSS,
-		Why: "The chain is by SHA-1 up to a certificate with the name and key of an anchor that is not in the file. Nobody relies on it; EU DSS finds that anchor, and here the chain is not told from none."},
+		Why: "The chain is by SHA-1 up to a certificate with the name and key of an anchor that is not in the file. The anchor is for tests alone; EU DSS finds that anchor, and here the chain is not told from none."},
 	"pades-ocsp-archiveCutOff-invalid.pdf": {Right: agreement.Arguable,
 		Why: "The certificates of the OCSP responders are without id-pkix-ocsp-nocheck, nothing is said of their status, and they have expired. RFC 6960 4.2.2.2.1 leaves it to the policy whether they are checked: EU DSS warns, and finds the responders expired; here their answers are no proof."},
 })

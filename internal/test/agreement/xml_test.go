@@ -67,7 +67,7 @@ The files are signed XML that others made, good and bad: the samples of EU DSS's
 what EU DSS 6.4 and ` + "`xades.Verify`" + ` say of each signature of a file: the indication and sub-indication of
 EN 319 102-1, and the format with its level. A file is equal when all its signatures are, in their order; one in
 which EU DSS finds no signature, or which it cannot read, equals one that is refused here. Both see the file alone:
-contents that are elsewhere are given to neither, and nobody is asked over the network.
+contents that are elsewhere are given to neither, and neither uses the network.
 `
 
 const xmlAnchors = `

@@ -7,8 +7,8 @@
 // which are browsers without cookies, and processes that it makes through the API. What the program
 // prints of a scene becomes a subtest.
 //
-// The scenes are in *.mjs: main.mjs plays them, scene.mjs is what each of them has, people.mjs who
-// takes part, hands.mjs what somebody does on a page. In every scene it is a fault when the browser
+// The scenes are in *.mjs: main.mjs plays them, scene.mjs is what each of them has, people.mjs the
+// participants, hands.mjs what a person does on a page. In every scene it is a fault when the browser
 // reports a violation of the page's Content-Security-Policy, when a page asks for anything of another
 // origin or says in a Referer where it was, when a dialog opens, when a script fails, and when the
 // server answers with a status of 500 or more, or with other than the picture of a page that is asked for.
@@ -70,7 +70,7 @@ type Client struct {
 	Secret string `json:"secret"`
 }
 
-// Person is somebody who has an electronic ID.
+// Person has an electronic ID.
 type Person struct {
 	Name      string `json:"name"`
 	Kennitala string `json:"kennitala"`
@@ -87,7 +87,7 @@ type Scene struct {
 	Files   []File             `json:"files"`
 }
 
-// File is what somebody downloaded.
+// File is a downloaded file.
 type File struct {
 	Path    string   `json:"path"`
 	Signers []string `json:"signers"` // what they typed to log in, a kennitala or a phone number, in the order of signing

@@ -20,7 +20,7 @@ func Address(t testing.TB) string {
 }
 
 // FreeAddress is one of this machine where nothing listens, and where nothing is going to: its port is not
-// one of those that systems give to whoever asks for any, and no other process that asks here gets it while this
+// one of those that systems give to listeners on port 0, and no other process that asks here gets it while this
 // one runs. A server that is started there later, or again, finds it as it was.
 func FreeAddress() (string, error) {
 	address, claim, err := claimAddress()

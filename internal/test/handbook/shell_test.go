@@ -52,7 +52,7 @@ var given = map[string]string{
 	"docs/stamps.md":     "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=Jóna -addext basicConstraints=critical,CA:FALSE -addext keyUsage=critical,nonRepudiation -keyout key.pem -out chain.pem 2>/dev/null\nmv document.pdf contract.pdf\n",
 }
 
-// Whoever writes shell in docs/ has it run, here or by a test of the package that the page is about, or says why not.
+// Shell in docs/ is run, here or by a test of the package that the page is about, or listed with the reason why not.
 func TestShellIsRunOrSaysWhyNot(t *testing.T) {
 	others := map[string]string{
 		severalServers:     ".ci/full",

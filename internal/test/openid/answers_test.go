@@ -33,7 +33,7 @@ func TestRefusedRequests(t *testing.T) {
 		change fields // of a request of Jón's that is good
 		want   fields
 	}{
-		"nobody":              {fields{"login_hint": "0104302959"}, failure("access_denied", "audkenni_404")},
+		"an unknown person":   {fields{"login_hint": "0104302959"}, failure("access_denied", "audkenni_404")},
 		"no phone":            {fields{"login_hint": "0102302979"}, failure("access_denied", "audkenni_400")},
 		"of their own":        {fields{"login_hint": "0103302969", "acr_values": "app-sign"}, failure("access_denied", "mssp_402")},
 		"no content":          {fields{"binding_content": ""}, failure("access_denied", "mssp_102")},
@@ -128,7 +128,7 @@ func TestSilence(t *testing.T) {
 	checkPKCS1(t, crypto.SHA512, info(t, p, granted(t, p, id))["signature"])
 }
 
-// Whoever has not answered in time may be asked again.
+// A person who has not answered in time may be asked again.
 func TestRequestsExpire(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{OneAtATime: true})
 	person := jon(t)

@@ -42,7 +42,7 @@ func (p *Provider) RotateKeys(keep bool) {
 	p.order("rotate", map[string]any{"keep": keep}, nil)
 }
 
-// order has the provider carry out an order, at an address that nobody else knows. answer may
+// order has the provider carry out an order, at an address that only tests know. answer may
 // be nil.
 func (p *Provider) order(name string, argument map[string]any, answer any) {
 	p.t.Helper()

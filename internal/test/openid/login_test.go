@@ -65,7 +65,7 @@ func TestPeopleLogIn(t *testing.T) {
 		t.Errorf("claims: %v", claims)
 	}
 	if got := login("login_hint", "0102302979"); got.Get("error") != "access_denied" || got.Get("error_description") != "audkenni_404" {
-		t.Errorf("nobody: %v", got)
+		t.Errorf("unknown person: %v", got)
 	}
 	person.Answers = map[string]openidtest.Answer{"sim-auth": {Error: refusal("access_denied", "mssp_401")}}
 	p.Person(person)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Person is somebody with an electronic ID.
+// Person has an electronic ID.
 type Person struct {
 	Kennitala   string
 	Phone       string // as login_hint has it, 7 digits; "": none
@@ -40,7 +40,7 @@ type Refusal struct {
 	Description string `json:"description"`
 }
 
-// Person adds a person or changes one. Whoever is being asked meets the request as the
+// Person adds a person or changes one. A person who is being asked meets the request as the
 // change says.
 func (p *Provider) Person(person Person) {
 	p.t.Helper()

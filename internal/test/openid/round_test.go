@@ -51,7 +51,7 @@ func TestTheSIMCardSigns(t *testing.T) {
 	}
 }
 
-// The CMS is judged by openssl, which is nobody's of ours.
+// The CMS is verified by openssl, which is not ours.
 func TestTheSIMCardMakesACMS(t *testing.T) {
 	openssl := testenv.Program(t, "openssl")
 	p := openidtest.Start(t, openidtest.Options{})

@@ -12,7 +12,7 @@ import (
 )
 
 // servant is the account that the server runs as: root may not run it, so the account
-// of an installed server does, or nobody. ok is false for the account of this process.
+// of an installed server does, or the account "nobody". ok is false for the account of this process.
 func servant() (uid, gid uint32, ok bool, err error) {
 	if os.Geteuid() != 0 {
 		return 0, 0, false, nil

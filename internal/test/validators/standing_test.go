@@ -44,8 +44,8 @@ func TestStandingProgramThatThrows(t *testing.T) {
 	}
 }
 
-// A program with a socket is asked there, by several at the same time; what it throws ends the answers to who asked, and
-// nobody else's.
+// A program with a socket answers several clients at the same time. An exception ends the answers to the client that
+// caused it, and to no other.
 func TestProgramWithASocket(t *testing.T) {
 	echo := filepath.Join(testenv.Root(t), "internal", "test", "validators", "testdata", "echo.py")
 	unsigned := filepath.Join(testenv.Corpus(t, "pdf"), "160F-2019.pdf")
@@ -103,7 +103,7 @@ func TestProgramWithASocket(t *testing.T) {
 	}
 }
 
-// Whoever asks has their own answers, to the last line, and no other process is started.
+// Each client gets its own answers, to the last line, and no other process is started.
 func TestStandingProgramAskedByMany(t *testing.T) {
 	echo := filepath.Join(testenv.Root(t), "internal", "test", "validators", "testdata", "echo.py")
 	s := &standing{command: servePyHanko(t, "pyhanko")}

@@ -15,8 +15,8 @@ func prefixes(list ...string) (all []netip.Prefix) {
 	return all
 }
 
-// Who a request is from is who the last proxy that is trusted says: what stands before that is made up by
-// anybody (RFC 7239 8.1).
+// A request is from the address that the last trusted proxy names: the client may have made up what stands before it
+// (RFC 7239 8.1).
 func TestCallersBehindProxies(t *testing.T) {
 	trusted := prefixes("10.0.0.0/8", "127.0.0.1/32", "2001:db8:1::/48", "192.0.2.1/32")
 	for _, test := range []struct {
@@ -26,7 +26,7 @@ func TestCallersBehindProxies(t *testing.T) {
 		want         string
 	}{
 		{"no proxy is trusted", "", "10.0.0.1:99", []string{"203.0.113.7"}, "10.0.0.1"},
-		{"nobody else is believed", ForwardedFor, "203.0.113.9:99", []string{"198.51.100.1"}, "203.0.113.9"},
+		{"other proxies are not trusted", ForwardedFor, "203.0.113.9:99", []string{"198.51.100.1"}, "203.0.113.9"},
 		{"one proxy", ForwardedFor, "10.0.0.1:99", []string{"203.0.113.7"}, "203.0.113.7"},
 		{"two of them", ForwardedFor, "10.0.0.1:99", []string{"203.0.113.7, 10.0.0.2"}, "203.0.113.7"},
 		{"in lines of their own", ForwardedFor, "10.0.0.1:99", []string{"203.0.113.7", "127.0.0.1"}, "203.0.113.7"},

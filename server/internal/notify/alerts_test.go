@@ -54,7 +54,7 @@ func TestAlerts(t *testing.T) {
 	}{
 		"told":              {accounts, "with", &outbox{}, nil, 1, false},
 		"no mail":           {accounts, "with", nil, nil, 0, true},
-		"nobody to tell":    {accounts, "without", &outbox{}, nil, 0, true},
+		"no recipient":      {accounts, "without", &outbox{}, nil, 0, true},
 		"a deleted account": {accounts, "gone", &outbox{}, nil, 0, true},
 		"no store":          {nil, "with", &outbox{}, storage.ErrUnavailable, 0, false},
 		"neither":           {nil, "with", nil, storage.ErrUnavailable, 0, false},

@@ -15,8 +15,8 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// The names of files, accounts and people are anybody's: they add no header, line or markup, put in
-// nothing of the other words, and turn no text around.
+// The names of files, accounts and people may be hostile: they add no header, line or markup, replace no other words,
+// and turn no text around.
 func TestHostileNames(t *testing.T) {
 	const hostile = "a\r\nBcc: victim@example.is\r\n\r\nSENDER <script>alert(1)</script> \"&\u202eUNTIL\u2066\x00\x1b[31m\u2028"
 	const harmless = "a  Bcc: victim@example.is    SENDER <script>alert(1)</script> \"&UNTIL[31m"

@@ -149,7 +149,7 @@ func TestRefusals(t *testing.T) {
 
 // They are told the name of the electronic ID, if that is another than was invited: the place may have
 // been taken by whom it was not meant for.
-func TestRefusalOfSomebodyElse(t *testing.T) {
+func TestRefusalOfAnotherRecipient(t *testing.T) {
 	for name, words := range map[string][]string{
 		"Jón Einarsson":  {"Jón Einarsson, sem var boðið undir nafninu „Name of second“, hafnaði", "Jón Einarsson, invited as “Name of second”, has declined"},
 		"Name of second": {"Name of second hafnaði", "Name of second has declined"},

@@ -201,7 +201,7 @@ func (f files) Sweep(ctx context.Context, before time.Time) (n int, err error) {
 			continue
 		}
 		remove, unkept := false, false
-		sweepErr := f.tx.InTx(ctx, func(ctx context.Context) error { // in which nobody else keeps it
+		sweepErr := f.tx.InTx(ctx, func(ctx context.Context) error { // in which no other transaction keeps it
 			r, err := f.read(ctx, e.Name())
 			if errors.Is(err, storage.ErrNotFound) { // it was deleted
 				remove = true

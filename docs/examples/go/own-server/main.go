@@ -1,6 +1,6 @@
-// Command own-server is the server in a program of somebody else: its records are in bbolt, its documents in files of its own,
+// Command own-server is the server in a program of its own: its records are in bbolt, its documents in files of its own,
 // an identity provider of its own signs, and mail is printed. "innsigli account" and "innsigli client" work on its store. It is
-// for trials: the keys that sign, and the root that certifies them, are new at each start, and nobody can log in on a signing page.
+// for trials: the keys that sign, and the root that certifies them, are new at each start, and no person can log in on a signing page.
 package main
 
 import (

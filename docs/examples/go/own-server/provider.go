@@ -15,8 +15,8 @@ import (
 	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
-// seals signs at once for whoever is named, with a key that this program has, and certifies it too. It asks nobody: a provider
-// that does is to pass package idptest.
+// seals signs at once for the person that is named, with a key that this program has, and certifies it too. It asks no
+// person: a provider that does has to pass package idptest.
 type seals struct {
 	authority *sandboxca.Authority
 	key       crypto.Signer
