@@ -129,8 +129,9 @@ install_browser() {
 }
 
 # install_large is for the full run alone: the whole Chromium instead of its headless shell, and LibreOffice take
-# some 700 MB.
+# some 700 MB. signxml is only measured.
 install_large() {
+	install_python signxml
 	command -v chromium >/dev/null || install_debian chromium
 	command -v soffice >/dev/null || install_debian libreoffice-writer-nogui
 }

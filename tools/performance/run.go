@@ -117,6 +117,7 @@ func machine(ctx context.Context) (string, error) {
 func versions() (all []string, err error) {
 	for _, p := range []struct{ name, file, before, behind string }{
 		{"pyHanko", ".ci/pyhanko/requirements.txt", "pyHanko==", "\n"},
+		{"signxml", ".ci/signxml/requirements.txt", "signxml==", "\n"},
 		{"EU DSS", ".ci/dss/pom.xml", "<dss.version>", "<"},
 	} {
 		text, err := os.ReadFile(p.file)
