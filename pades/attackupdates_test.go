@@ -149,7 +149,7 @@ var ambiguousLTA = []attack{
 	{validationUpdate, "form as a resource", lta(pdftest.Options{Catalog: "/AcroForm 100 0 R", Page: "/Resources << /XObject 100 0 R >>", Objects: []string{"<< /Fields [] >>"}}), nil, contentInLTA},
 	{validationUpdate, "annotations as resources", lta(pdftest.Options{Page: "/Annots 100 0 R /Resources 100 0 R", Objects: []string{"[]"}}), nil, contentInLTA},
 	{validationUpdate, "store as a resource", lta(pdftest.Options{Catalog: "/DSS 100 0 R", Page: "/Resources << /XObject 100 0 R >>", Objects: []string{"<< >>"}}), nil, contentInLTA},
-	{validationUpdate, "certificates of the store in a page-piece dictionary", lta(pdftest.Options{Catalog: "/DSS << /Certs 100 0 R >>", Page: "/PieceInfo 100 0 R", Objects: []string{"[]"}}), nil, catalogInLTA},
+	{validationUpdate, "certificates of the store in a page-piece dictionary", lta(pdftest.Options{Catalog: "/DSS << /Certs 100 0 R >>", Page: "/PieceInfo 100 0 R", Objects: []string{"[]"}}), nil, extendedLTA},
 	{validationUpdate, "page in the store", lta(pdftest.Options{Catalog: "/DSS << /Certs [] /Innocent 10 0 R >>"}), nil, catalogInLTA},
 	{validationUpdate, "stream with a Length beyond the end", lta(pdftest.Options{Page: "/Thumb 100 0 R", Objects: []string{"<< /Length 1000000 >>\nstream\nx\nendstream"}}), nil, unknownInLTA},
 	{validationUpdate, "unreadable object", lta(pdftest.Options{Page: "/Thumb 100 0 R", Objects: []string{"<< /Broken"}}), nil, unknownInLTA},

@@ -87,7 +87,6 @@ func leveledFiles(t *testing.T) (files []*leveledFile) {
 		{"pdf.js", testenv.Corpus(t, "pdf")},
 		{"EU DSS", testenv.Corpus(t, "signed/pdf")},
 		{"pdfcpu", moduleFolder(t, "github.com/pdfcpu/pdfcpu")},
-		{"go-pdfium", moduleFolder(t, "github.com/klippa-app/go-pdfium")},
 	} {
 		err := fs.WalkDir(os.DirFS(origin.folder), ".", func(path string, entry fs.DirEntry, err error) error {
 			if err == nil && entry.Type().IsRegular() && strings.EqualFold(filepath.Ext(path), ".pdf") {
@@ -303,7 +302,7 @@ func (f *leveledFile) judge(report, control validators.PyHankoReport, level ades
 	found := cmp.Or(s.Error, s.Suspicion, s.ModificationLevel)
 	was := lastSignature(control)
 	isLimit := func(prefix string) bool { return strings.HasPrefix(found, prefix) }
-	if found == cmp.Or(was.Error, was.Suspicion, was.ModificationLevel) || slices.ContainsFunc(pyHankoLimits, isLimit) || slices.Contains(sharedArrays, f.name) {
+	if found == cmp.Or(was.Error, was.Suspicion, was.ModificationLevel) || slices.ContainsFunc(pyHankoLimits, isLimit) {
 		f.byPyHanko = found
 		return
 	}
@@ -314,10 +313,6 @@ func (f *leveledFile) judge(report, control validators.PyHankoReport, level ades
 // that are direct objects, beside which the field of a document timestamp is added; and an
 // exception of pyHanko in a hybrid file.
 var pyHankoLimits = []string{"Array contains direct objects", "KeyError: "}
-
-// sharedArrays are files in which an array of validation data is both the document security store's
-// and that of a signature in it (VRI). It gets longer, and pyHanko does not look for that.
-var sharedArrays = []string{"Signature-P-BG_BOR-2.pdf", "Signature-P-SK-6.pdf"}
 
 // lastSignature returns pyHanko's verdict on the last signature of a file, or why it has none as
 // Error.
@@ -360,7 +355,7 @@ func leveledTable(files []*leveledFile, failed bool) []byte {
 	c := countLeveled(files)
 	fmt.Fprintf(&b, `# Foreign files, signed at each level
 
-Written by %[1]s.ci/full%[1]s. The files are those that the tests of pdf.js, EU DSS, pdfcpu and go-pdfium have, many of them broken
+Written by %[1]s.ci/full%[1]s. The files are those that the tests of pdf.js, EU DSS and pdfcpu have, many of them broken
 on purpose, and documents of our own tests. Each is signed at the levels B, LT and LTA, and judged by %[1]spades.Verify%[1]s and by pyHanko,
 which compares the revisions by rules of its own. A signature
 
@@ -374,7 +369,7 @@ the others, Verify cannot tell for %[6]d what a later revision changes, and pyHa
 `, "`", c.signed, c.files, c.clean, c.faulty, c.byVerify, c.byPyHanko)
 	noteFailure(&b, failed)
 	b.WriteString("| files of | tried | signed | passed both |\n|---|---|---|---|\n")
-	for _, origin := range []string{"pdf.js", "EU DSS", "pdfcpu", "go-pdfium", "Innsigli"} {
+	for _, origin := range []string{"pdf.js", "EU DSS", "pdfcpu", "Innsigli"} {
 		its := countLeveled(slices.DeleteFunc(slices.Clone(files), func(f *leveledFile) bool { return f.origin != origin }))
 		fmt.Fprintf(&b, "| %s | %d | %d | %d |\n", origin, its.files, its.signed, its.clean)
 	}

@@ -71,8 +71,11 @@ func appendReference(file *pdf.File, update *pdf.Update, source []byte, dict pdf
 	})
 }
 
-// appendReferences appends references to an array of a document security store, as appendReference
-// does. It returns [pdf.ErrLimit] for more entries than this package reads.
+// appendReferences appends references to an array of a document security store, and returns the new
+// source of the store's dictionary, or nil when there are none. An array that is an indirect object is
+// replaced by a direct one, because that object may also be the array of a VRI dictionary, which states
+// the validation data of another signature. It returns [pdf.ErrLimit] for more entries than this package
+// reads.
 func appendReferences(file *pdf.File, update *pdf.Update, source []byte, dict pdf.Dict, key pdf.Name, items []pdf.Ref) ([]byte, error) {
 	if len(items) == 0 {
 		return nil, nil
@@ -87,14 +90,22 @@ func appendReferences(file *pdf.File, update *pdf.Update, source []byte, dict pd
 	if array == nil {
 		return pdf.SetKey(source, key, fmt.Appendf(nil, "%v", items))
 	}
-	return patchValue(file, update, source, dict, key, func(source []byte) (_ []byte, err error) {
-		for _, item := range items {
-			if source, err = pdf.AppendItem(source, []byte(item.String())); err != nil {
-				return nil, err
-			}
+	var value []byte
+	if ref, ok := file.LastReference(dict[key]); ok {
+		value, err = update.Source(ref)
+	} else {
+		value, _, err = pdf.Key(source, key)
+	}
+	for _, item := range items {
+		if err != nil {
+			return nil, err
 		}
-		return source, nil
-	})
+		value, err = pdf.AppendItem(value, []byte(item.String()))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return pdf.SetKey(source, key, value)
 }
 
 // appendOnce appends a reference to the source of an array. It returns nil when the array has it

@@ -86,20 +86,26 @@ func validationData(file *pdf.File) map[pdf.Name]pdf.Array {
 
 // Permitted changes of an increment with validation data.
 var (
-	store = entries(map[pdf.Name]change{"Certs": grown, "OCSPs": grown, "CRLs": grown, "VRI": gained})
+	store = entries(map[pdf.Name]change{"Certs": moved, "OCSPs": moved, "CRLs": moved, "VRI": gained})
 
 	storeCatalog = entries(map[pdf.Name]change{"DSS": store, "Extensions": developerExtensions})
 )
 
-// permitStore permits changes to the catalog, the store, its arrays and the extensions.
+// moved permits new elements at the end of an array, which becomes a direct object if it was an indirect one: that may
+// be an array of a VRI dictionary too, and does not change.
+func moved(l *linter, was, is pdf.Object) []string {
+	if value, err := l.old.Array(was); err == nil && value != nil {
+		was = value
+	}
+	return grown(l, was, is)
+}
+
+// permitStore permits changes to the catalog, the store and the extensions.
 func (l *linter) permitStore(changes permitted, root pdf.Ref, dict pdf.Dict) {
 	changes.add(root, storeCatalog)
 	l.permitExtensions(changes, dict)
 	l.permit(changes, dict["DSS"], store)
 	if was, err := l.old.Dict(dict["DSS"]); err == nil {
-		for _, key := range storeKeys {
-			l.permit(changes, was[key], grown)
-		}
 		l.permit(changes, was["VRI"], gained)
 	}
 }
