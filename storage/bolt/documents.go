@@ -105,7 +105,7 @@ func (s documents) receive(ctx context.Context, id string, r io.Reader, limit in
 		size += int64(len(p))
 		_, err := file.Write(p)
 		if err == nil && last { // the file, then its name
-			err = errors.Join(file.Sync(), file.Close(), folder.self.Sync())
+			err = errors.Join(file.Sync(), file.Close(), folder.names.do())
 		}
 		return createError(err)
 	})
@@ -171,11 +171,12 @@ func (t *txn) file(id string) (*os.File, error) {
 // on the disk before its records are.
 func (t *txn) closeFiles(flush bool) (err error) {
 	for id, file := range t.files {
+		var failed error
 		if flush {
-			err = errors.Join(err, file.Sync())
+			failed = file.Sync()
 		}
-		if err = errors.Join(err, file.Close()); err != nil {
-			err = fmt.Errorf("bolt: document %s: %w", id, err)
+		if failed = errors.Join(failed, file.Close()); failed != nil {
+			err = errors.Join(err, fmt.Errorf("bolt: document %s: %w", id, failed))
 		}
 	}
 	return err

@@ -15,8 +15,8 @@ import (
 // number. saltBucket has the salts of entries by the entries' ids.
 var (
 	entriesOfSubject = index[entryRecord]{bucket: "evidence.subject", key: func(e entryRecord) []byte { return text(e.Subject) }}
-	entryTable       = table[entryRecord]{bucket: "evidence", indexes: []index[entryRecord]{entriesOfSubject}}
-	batchTable       = table[batchRecord]{bucket: "evidence.batches"}
+	entryTable       = table[entryRecord]{bucket: "evidence", indexes: []index[entryRecord]{entriesOfSubject}, grows: true}
+	batchTable       = table[batchRecord]{bucket: "evidence.batches", grows: true}
 )
 
 const saltBucket = bucket("evidence.salts")
@@ -161,8 +161,10 @@ func (s evidenceLog) AddBatch(ctx context.Context, b storage.Batch, salts [][]by
 		if !b.Follows(last) {
 			return storage.ErrMoved
 		}
+		allSalts := saltBucket.get(tx)
+		allSalts.fillPages()
 		for i, e := range b.Entries {
-			if err := saltBucket.get(tx).Put(number(uint64(e.Seq)), salts[i]); err != nil {
+			if err := allSalts.Put(number(uint64(e.Seq)), salts[i]); err != nil {
 				return fmt.Errorf("bolt: storing the salt of entry %d: %w", e.Seq, err)
 			}
 		}

@@ -15,6 +15,8 @@ import (
 type table[R any] struct {
 	bucket  string
 	indexes []index[R]
+	// grows: keys of new records are behind all others.
+	grows bool
 }
 
 // row is a record as it is stored.
@@ -143,7 +145,11 @@ func (t table[R]) put(tx *boltTx, id string, was, is *row[R]) error {
 	if err != nil {
 		return fmt.Errorf("bolt: %s %q: %w", t.bucket, id, err)
 	}
-	err = errors.Join(tx.Bucket([]byte(t.bucket)).Put([]byte(id), value), t.move(tx, id, was, is))
+	records := tx.Bucket([]byte(t.bucket))
+	if t.grows {
+		records.fillPages()
+	}
+	err = errors.Join(records.Put([]byte(id), value), t.move(tx, id, was, is))
 	if err != nil {
 		return fmt.Errorf("bolt: %s %q: %w", t.bucket, id, err)
 	}
