@@ -76,7 +76,7 @@ func TestCommandsDoNotMigrate(t *testing.T) {
 	if left, err := filepath.Glob(path + "?*"); err != nil || len(left) > 0 {
 		t.Errorf("left are %v, %v", left, err)
 	}
-	if said := output(t, done, "migrate", "--store", store); said != "schema 3 -> 5\n" {
+	if said := output(t, done, "migrate", "--store", store); said != "schema 3 -> 6\n" {
 		t.Errorf("migrate says: %q", said)
 	}
 	output(t, done, "account", "list", "--store", store)

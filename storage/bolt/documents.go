@@ -50,14 +50,15 @@ var _ storage.Documents = documents{}
 // Documents is the store of documents.
 func (db *DB) Documents() storage.Documents { return documents{db} }
 
-// errInTx: Create and Sweep run transactions of their own, which would wait for that of their context for ever.
-var errInTx = errors.New("bolt: documents cannot be created or swept within a transaction")
+// errCreateInTx: Create runs a transaction of its own, which would wait for that
+// of its context for ever.
+var errCreateInTx = errors.New("bolt: a document cannot be created within a transaction")
 
 // Create writes the file, and stores the record when the file is complete and on the disk. A crash
 // before that leaves a file for Sweep.
 func (s documents) Create(ctx context.Context, r io.Reader, limit int64, hashes ...crypto.Hash) (storage.Ref, error) {
 	if s.db.txn(ctx) != nil {
-		return storage.Ref{}, errInTx
+		return storage.Ref{}, errCreateInTx
 	}
 	sums, err := document.NewSums(hashes)
 	if err != nil {
@@ -104,7 +105,7 @@ func (s documents) receive(ctx context.Context, id string, r io.Reader, limit in
 		size += int64(len(p))
 		_, err := file.Write(p)
 		if err == nil && last { // the file, then its name
-			err = errors.Join(file.Sync(), file.Close(), folder.self.Sync())
+			err = errors.Join(file.Sync(), file.Close(), folder.names.do())
 		}
 		return createError(err)
 	})
@@ -170,11 +171,12 @@ func (t *txn) file(id string) (*os.File, error) {
 // on the disk before its records are.
 func (t *txn) closeFiles(flush bool) (err error) {
 	for id, file := range t.files {
+		var failed error
 		if flush {
-			err = errors.Join(err, file.Sync())
+			failed = file.Sync()
 		}
-		if err = errors.Join(err, file.Close()); err != nil {
-			err = fmt.Errorf("bolt: document %s: %w", id, err)
+		if failed = errors.Join(failed, file.Close()); failed != nil {
+			err = errors.Join(err, fmt.Errorf("bolt: document %s: %w", id, failed))
 		}
 	}
 	return err
@@ -198,15 +200,13 @@ func (s documents) erase(t *txn, id string) error {
 	return err
 }
 
-// Sweep leaves a document alone that Create is receiving, however long that takes.
+// Sweep leaves a document alone that Create is receiving, however long that takes. In a transaction, which may still be
+// undone, it removes records, and files after the commit, and leaves files without a record to the next call.
 func (s documents) Sweep(ctx context.Context, earlier time.Time) (total int, err error) {
-	if s.db.txn(ctx) != nil {
-		return 0, errInTx
-	}
 	for n := sweepStep; n == sweepStep && err == nil; total += n {
 		n, err = s.sweep(ctx, earlier)
 	}
-	if err == nil {
+	if err == nil && s.db.txn(ctx) == nil {
 		var n int
 		n, err = s.db.folder.sweep(ctx)
 		total += n

@@ -15,34 +15,14 @@ import (
 // number. saltBucket has the salts of entries by the entries' ids.
 var (
 	entriesOfSubject = index[entryRecord]{bucket: "evidence.subject", key: func(e entryRecord) []byte { return text(e.Subject) }}
-	entryTable       = table[entryRecord]{bucket: "evidence", indexes: []index[entryRecord]{entriesOfSubject}}
-	batchTable       = table[batchRecord]{bucket: "evidence.batches"}
+	entryTable       = table[entryRecord]{bucket: "evidence", indexes: []index[entryRecord]{entriesOfSubject}, grows: true, encode: encodeEntry, decode: decodeEntry}
+	batchTable       = table[batchRecord]{bucket: "evidence.batches", grows: true}
 )
 
 const saltBucket = bucket("evidence.salts")
 
 // entriesByTimeBucket was an index of version 4 and before.
 const entriesByTimeBucket = bucket("evidence.time")
-
-type entryRecord struct {
-	Seq     int64     `json:"seq"`
-	Subject string    `json:"subject"`
-	Account string    `json:"account"`
-	Kind    string    `json:"kind"`
-	At      time.Time `json:"at"`
-	// Facts are bytes here, because encoding/json writes a RawMessage anew and what is
-	// evidence stays as it was recorded.
-	Facts []byte `json:"facts"`
-}
-
-// entry returns the entry of a record, with its salt.
-func (r entryRecord) entry(tx *boltTx, id []byte) storage.Entry {
-	e := storage.Entry{Seq: r.Seq, Subject: r.Subject, Account: r.Account, Kind: r.Kind, At: r.At, Facts: r.Facts}
-	if salt := saltBucket.get(tx).Get(id); salt != nil {
-		e.Salt = append([]byte(nil), salt...)
-	}
-	return e
-}
 
 // batchRecord is a batch of the chain. Digests are those of all entries, one after the other.
 type batchRecord struct {
@@ -161,8 +141,10 @@ func (s evidenceLog) AddBatch(ctx context.Context, b storage.Batch, salts [][]by
 		if !b.Follows(last) {
 			return storage.ErrMoved
 		}
+		allSalts := saltBucket.get(tx)
+		allSalts.fillPages()
 		for i, e := range b.Entries {
-			if err := saltBucket.get(tx).Put(number(uint64(e.Seq)), salts[i]); err != nil {
+			if err := allSalts.Put(number(uint64(e.Seq)), salts[i]); err != nil {
 				return fmt.Errorf("bolt: storing the salt of entry %d: %w", e.Seq, err)
 			}
 		}

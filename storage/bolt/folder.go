@@ -18,11 +18,24 @@ import (
 // without a record is no document, and of one with a record, only as many bytes as the record
 // says: bytes behind them are of a transaction that was undone.
 //
+// What is flushed to the disk, and what for:
+//
+//   - the content of a new file, by Create: each file has to be flushed on its own.
+//   - then its name, which is in the folder: one flush for all that were created meanwhile. The record is committed after
+//     that.
+//   - a file that was appended to, once for each transaction, before the commit of the new length. Transactions that share
+//     a commit flush their files at the same time.
+//   - the file of records, by bbolt, twice for each commit: the pages, and then the first page that refers to them.
+//
+// The name of a file that is removed is not flushed: a file that is back after a crash has no record, and is swept.
+//
 // All names are resolved below the folder, also those with "..".
 type folder struct {
 	db   *DB
 	root *os.Root
 	self *os.File // the folder, to flush it
+	// names flushes the names of new files.
+	names sharedFlush
 	// owner has the owner and the group of the files that Migrate makes; nil: they are this process's.
 	owner fs.FileInfo
 
@@ -57,7 +70,45 @@ func openFolder(db *DB, path string) (*folder, error) {
 		root.Close()
 		return nil, err
 	}
-	return &folder{db: db, root: root, self: self, incoming: map[string]bool{}}, nil
+	f := &folder{db: db, root: root, self: self, incoming: map[string]bool{}}
+	f.names.flush = self.Sync
+	return f, nil
+}
+
+// sharedFlush flushes something once for all that wait for it.
+type sharedFlush struct {
+	flush func() error
+	one   sync.Mutex // held while flush runs
+	mu    sync.Mutex
+	next  *flushing // that has not begun; nil if none is wanted
+}
+
+// flushing is one call of flush. err is set when done is closed.
+type flushing struct {
+	done chan struct{}
+	err  error
+}
+
+// do returns when a flush that began after the call has ended.
+func (s *sharedFlush) do() error {
+	s.mu.Lock()
+	f := s.next
+	if f != nil {
+		s.mu.Unlock()
+		<-f.done
+		return f.err
+	}
+	f = &flushing{done: make(chan struct{})}
+	s.next = f
+	s.mu.Unlock()
+	s.one.Lock()
+	defer s.one.Unlock()
+	s.mu.Lock()
+	s.next = nil // who comes now needs another one
+	s.mu.Unlock()
+	f.err = s.flush()
+	close(f.done)
+	return f.err
 }
 
 // close may be called again.

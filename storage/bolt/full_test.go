@@ -4,15 +4,17 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/storage"
@@ -30,6 +32,7 @@ type disk struct {
 // filling writes to a store and remembers what was said to be stored.
 type filling struct {
 	db        *bolt.DB
+	mu        sync.Mutex
 	accounts  []string
 	documents map[string][]byte
 }
@@ -43,7 +46,7 @@ func testFullDisk(t *testing.T, d disk) {
 		d.leave(t, f.db, int64(round)*15_000)
 		f.until(t, storage.ErrFull, f.addAccount)
 		f.until(t, storage.ErrFull, f.addDocument)
-		f.until(t, storage.ErrFull, f.addAccount)
+		f.until(t, storage.ErrFull, f.addAccounts)
 		f.intact(t)
 		d.relieve(t)
 		f.until(t, nil, f.addDocument)
@@ -81,14 +84,25 @@ func (f *filling) until(t *testing.T, want error, add func(context.Context) erro
 }
 
 func (f *filling) addAccount(ctx context.Context) error {
-	id := fmt.Sprint(len(f.accounts))
+	id := uuid.NewString()
 	err := f.db.InTx(ctx, func(ctx context.Context) error {
 		return f.db.Accounts().AddAccount(ctx, account.Account{ID: id, Name: strings.Repeat("n", 2000)})
 	})
 	if err == nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
 		f.accounts = append(f.accounts, id)
 	}
 	return err
+}
+
+// addAccounts adds several accounts at once, whose transactions share commits.
+func (f *filling) addAccounts(ctx context.Context) error {
+	var group errgroup.Group
+	for range 8 {
+		group.Go(func() error { return f.addAccount(ctx) })
+	}
+	return group.Wait()
 }
 
 // addDocument adds a document and a revision of it.
@@ -126,6 +140,8 @@ func (f *filling) intact(t *testing.T) {
 	for _, a := range accounts {
 		ids = append(ids, a.ID)
 	}
+	slices.Sort(ids)
+	slices.Sort(f.accounts)
 	if diff := cmp.Diff(f.accounts, ids); diff != "" {
 		t.Fatalf("accounts (-stored +found):\n%s", diff)
 	}

@@ -18,22 +18,25 @@ import (
 	"github.com/innsigli/innsigli/storage/storagetest"
 )
 
-// golden is what a store of this version has on the disk, and earlierGolden what stores of versions 3 and 4 have. Documents of
+// golden is what a store of this version has on the disk, and earlierGolden what stores of versions 3 to 5 have. Documents of
 // version 3 were in the file or in a folder. In those with "order" in their names, participants have their members in another order.
 //
 // A golden file has a block for each bucket, and one for the folder of documents. The first line
 // of a block has the names of the bucket, from the outermost one on, and its sequence. Each other
 // line is a key and its value. Names, keys and values are quoted as in Go, but JSON is as it is
 // stored. The block of a folder has the names of files and their content.
-const golden = "testdata/records-5.golden"
+const golden = "testdata/records-6.golden"
 
 // goldenBeforeChain is that of version 4.
 const goldenBeforeChain = "testdata/earlier/records-4.golden"
 
+// goldenJSON is that of version 5, whose records of the evidence log are JSON.
+const goldenJSON = "testdata/earlier/records-5.golden"
+
 var earlierGolden = []string{
 	"testdata/earlier/records-3.golden", "testdata/earlier/records-3-order.golden",
 	"testdata/earlier/records-3-folder.golden", "testdata/earlier/records-3-folder-order.golden",
-	goldenBeforeChain,
+	goldenBeforeChain, goldenJSON,
 }
 
 // TestGoldenRecordsAreWritten fails when a record is stored in another way than before.
@@ -58,11 +61,13 @@ func TestGoldenRecordsAreRead(t *testing.T) {
 			want, readExamples := 3, storagetest.ReadEarlierExamples
 			switch file {
 			case golden:
+				want, readExamples = 6, storagetest.ReadExamples
+			case goldenJSON:
 				want, readExamples = 5, storagetest.ReadExamples
 			case goldenBeforeChain:
 				want, readExamples = 4, storagetest.ReadExamplesBeforeChain
 			}
-			if from, to, err := bolt.Migrate(filepath.Join(folder, "store.db"), bolt.Options{}); from != want || to != 5 || err != nil {
+			if from, to, err := bolt.Migrate(filepath.Join(folder, "store.db"), bolt.Options{}); from != want || to != 6 || err != nil {
 				t.Fatalf("Migrate: %d -> %d, %v", from, to, err)
 			}
 			readExamples(t, backend(t, folder))

@@ -18,6 +18,8 @@ type index[R any] struct {
 	bucket string
 	// unique: no two records have the same key.
 	unique bool
+	// grows: keys of new entries are behind all others, but for a few.
+	grows bool
 	// key of a record, nil to leave the record out of the index.
 	key func(R) []byte
 	// keys is in place of key where a record may have several.
@@ -52,6 +54,9 @@ func (ix index[R]) keysOf(record R) [][]byte {
 // that stays is not written again: one in many pages of a large file would cost as much as all.
 func (ix index[R]) move(tx *boltTx, id string, was, is *row[R]) error {
 	entries, before, after := tx.Bucket([]byte(ix.bucket)), ix.entries(was), ix.entries(is)
+	if ix.grows {
+		entries.fillPages()
+	}
 	var errs []error
 	for _, key := range without(before, after) {
 		errs = append(errs, entries.Delete(key))

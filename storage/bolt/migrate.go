@@ -100,7 +100,7 @@ func (db *DB) upgrade(from int) error {
 			return err
 		}
 		return db.update(func(tx *boltTx) error {
-			if from == 4 {
+			if from >= 4 {
 				return setSchema(tx, mark)
 			}
 			return withoutChunks(tx, mark)

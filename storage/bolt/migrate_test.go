@@ -99,7 +99,7 @@ func TestDocumentsInTheFileAreMoved(t *testing.T) {
 	if !bytes.Contains(read(t, path), []byte(deletedText)) {
 		t.Fatal("the file has nothing of the deleted document")
 	}
-	if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 3 || to != 5 || err != nil {
+	if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 3 || to != 6 || err != nil {
 		t.Fatalf("Migrate: %d -> %d, %v", from, to, err)
 	}
 	db := movedStore(t, path)
@@ -116,7 +116,7 @@ func TestDocumentsInTheFileAreMoved(t *testing.T) {
 		t.Errorf("the file has %d bytes", size)
 	}
 	before := sums(t, filepath.Dir(path))
-	if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 5 || to != 5 || err != nil {
+	if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 6 || to != 6 || err != nil {
 		t.Errorf("Migrate again: %d -> %d, %v", from, to, err)
 	}
 	if after := sums(t, filepath.Dir(path)); after != before {
@@ -153,7 +153,7 @@ func TestAMigrationThatBrokeOff(t *testing.T) {
 	if _, err := bolt.Open(path, bolt.Options{}); !errors.Is(err, bolt.ErrSchema) {
 		t.Errorf("Open in between: %v", err)
 	}
-	if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 3 || to != 5 || err != nil {
+	if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 3 || to != 6 || err != nil {
 		t.Fatalf("Migrate: %d -> %d, %v", from, to, err)
 	}
 	movedStore(t, path)
@@ -169,7 +169,7 @@ func TestACompactionThatAMigrationOwes(t *testing.T) {
 		t.Fatal("the file has nothing of the moved document before it is compacted: the test sees nothing")
 	}
 	movedStore(t, path).Close() // it can be used in between
-	if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 5 || to != 5 || err != nil {
+	if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 6 || to != 6 || err != nil {
 		t.Fatalf("Migrate: %d -> %d, %v", from, to, err)
 	}
 	if bytes.Contains(read(t, path), []byte("a revision.")) {
@@ -181,7 +181,7 @@ func TestACompactionThatAMigrationOwes(t *testing.T) {
 	}
 	db.Close()
 	before := sums(t, filepath.Dir(path))
-	if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 5 || to != 5 || err != nil {
+	if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 6 || to != 6 || err != nil {
 		t.Errorf("Migrate again: %d -> %d, %v", from, to, err)
 	}
 	if after := sums(t, filepath.Dir(path)); after != before {
@@ -203,7 +203,7 @@ func TestCompactEndsAMigration(t *testing.T) {
 	db.Close()
 	for _, folder := range []string{filepath.Dir(path), copied} {
 		before := sums(t, folder)
-		if from, to, err := bolt.Migrate(filepath.Join(folder, "store.db"), bolt.Options{}); from != 5 || to != 5 || err != nil {
+		if from, to, err := bolt.Migrate(filepath.Join(folder, "store.db"), bolt.Options{}); from != 6 || to != 6 || err != nil {
 			t.Errorf("Migrate: %d -> %d, %v", from, to, err)
 		}
 		if after := sums(t, folder); after != before {
@@ -219,20 +219,20 @@ func TestAMigrationThatCannotCompact(t *testing.T) {
 	opts := bolt.Options{}.WithSyncParent(func(string) error { // when the file is open
 		return os.MkdirAll(filepath.Join(obstacle, "folder"), 0o700)
 	})
-	if from, to, err := bolt.Migrate(path, opts); from != 3 || to != 5 || !errors.Is(err, bolt.ErrNotCompacted) {
+	if from, to, err := bolt.Migrate(path, opts); from != 3 || to != 6 || !errors.Is(err, bolt.ErrNotCompacted) {
 		t.Errorf("Migrate: %d -> %d, %v", from, to, err)
 	}
 	if err := os.RemoveAll(obstacle); err != nil {
 		t.Fatal(err)
 	}
 	movedStore(t, path).Close()
-	if from, to, err := bolt.Migrate(path, opts); from != 5 || to != 5 || !errors.Is(err, bolt.ErrNotCompacted) {
+	if from, to, err := bolt.Migrate(path, opts); from != 6 || to != 6 || !errors.Is(err, bolt.ErrNotCompacted) {
 		t.Errorf("Migrate again: %d -> %d, %v", from, to, err)
 	}
 	if err := os.RemoveAll(obstacle); err != nil {
 		t.Fatal(err)
 	}
-	if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 5 || to != 5 || err != nil {
+	if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 6 || to != 6 || err != nil {
 		t.Errorf("Migrate without the obstacle: %d -> %d, %v", from, to, err)
 	}
 	if bytes.Contains(read(t, path), []byte(deletedText)) {
@@ -279,7 +279,7 @@ func TestTheWayBack(t *testing.T) {
 	if err := os.Rename(path+".documents", path+".abandoned"); err != nil {
 		t.Fatal(err)
 	}
-	if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 3 || to != 5 || err != nil {
+	if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 3 || to != 6 || err != nil {
 		t.Fatalf("Migrate again: %d -> %d, %v", from, to, err)
 	}
 	movedStore(t, path)
@@ -287,12 +287,12 @@ func TestTheWayBack(t *testing.T) {
 
 // Open changes nothing of a store of another version, nor of one of its own when nothing is written.
 func TestOpenDoesNotMigrate(t *testing.T) {
-	for version := range 6 {
+	for version := range 7 {
 		path := filepath.Join(t.TempDir(), "store.db")
 		switch version {
 		case 1, 3:
 			path = earlier(t, version)
-		case 2, 4, 5:
+		case 2, 4, 5, 6:
 			db := open(t, path)
 			stored(t, db, "a document")
 			db.Close()
@@ -303,14 +303,14 @@ func TestOpenDoesNotMigrate(t *testing.T) {
 		before := sums(t, filepath.Dir(path))
 		db, err := bolt.Open(path, bolt.Options{})
 		switch {
-		case version == 5 && err == nil:
+		case version == 6 && err == nil:
 			_, err = db.Accounts().Accounts(t.Context())
 			if err := errors.Join(err, db.Close()); err != nil {
 				t.Error(err)
 			}
-		case version == 5 || !errors.Is(err, bolt.ErrSchema):
+		case version == 6 || !errors.Is(err, bolt.ErrSchema):
 			t.Errorf("version %d: Open: %v", version, err)
-		case version > 0 && !strings.HasSuffix(err.Error(), fmt.Sprintf("it is at %d, but this program needs 5: run innsigli migrate", version)):
+		case version > 0 && !strings.HasSuffix(err.Error(), fmt.Sprintf("it is at %d, but this program needs 6: run innsigli migrate", version)):
 			t.Errorf("version %d: Open does not say what to do: %v", version, err)
 		}
 		if after := sums(t, filepath.Dir(path)); after != before {

@@ -22,7 +22,7 @@ import (
 // revision.
 func TestAStoreOfTheFirstVersion(t *testing.T) {
 	path := earlier(t, 1)
-	if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 1 || to != 5 || err != nil {
+	if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 1 || to != 6 || err != nil {
 		t.Fatalf("Migrate: %d -> %d, %v", from, to, err)
 	}
 	db := open(t, path)

@@ -167,7 +167,7 @@ func TestCompactOfAnotherUsersFile(t *testing.T) {
 // folder stays root's.
 func TestMigrateToAnotherUsersFolder(t *testing.T) {
 	if path := os.Getenv(migratePath); path != "" {
-		if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 3 || to != 5 || err != nil {
+		if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 3 || to != 6 || err != nil {
 			t.Errorf("Migrate: %d -> %d, %v", from, to, err)
 		}
 		open(t, path)
@@ -192,7 +192,7 @@ func TestMigrateToAnotherUsersFolder(t *testing.T) {
 func TestMigrateOfAnotherUsersFile(t *testing.T) {
 	if path := os.Getenv(migratePath); path != "" {
 		from, to, err := bolt.Migrate(path, bolt.Options{})
-		if from != 3 || to != 5 || !errors.Is(err, bolt.ErrNotCompacted) || !strings.Contains(err.Error(), "belongs to user 0") {
+		if from != 3 || to != 6 || !errors.Is(err, bolt.ErrNotCompacted) || !strings.Contains(err.Error(), "belongs to user 0") {
 			t.Errorf("Migrate: %d -> %d, %v", from, to, err)
 		}
 		put(t, open(t, path), "key", nil)
@@ -206,7 +206,7 @@ func TestMigrateOfAnotherUsersFile(t *testing.T) {
 	if out, err := asUser(t, migratePath, path); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 5 || to != 5 || err != nil { // as root
+	if from, to, err := bolt.Migrate(path, bolt.Options{}); from != 6 || to != 6 || err != nil { // as root
 		t.Errorf("Migrate again: %d -> %d, %v", from, to, err)
 	}
 	if got, want := owner(t, path), "0:4711 -rw-rw----"; got != want {

@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	processKeysByAge = index[processKeyRecord]{bucket: "portal.key.age", key: func(k processKeyRecord) []byte { return instant(k.CreatedAt) }}
+	processKeysByAge = index[processKeyRecord]{bucket: "portal.key.age", grows: true, key: func(k processKeyRecord) []byte { return instant(k.CreatedAt) }}
 	processKeyTable  = table[processKeyRecord]{bucket: "portal.key", indexes: []index[processKeyRecord]{processKeysByAge}}
 )
 

@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	requestsByAge = index[requestRecord]{bucket: "signing.age", key: func(r requestRecord) []byte { return instant(r.CreatedAt) }}
+	requestsByAge = index[requestRecord]{bucket: "signing.age", grows: true, key: func(r requestRecord) []byte { return instant(r.CreatedAt) }}
 
 	requestsOfAccount = index[requestRecord]{bucket: "signing.account", key: func(r requestRecord) []byte {
 		return append(text(r.Account), instant(r.CreatedAt)...)

@@ -17,7 +17,8 @@ import (
 //   - With 4 documents left the file: see migrate.go. Processes are in lists, to which the version
 //     before would add none.
 //   - With 5 came the chain of the evidence log, from which the version before would delete entries.
-const schemaVersion = 5
+//   - With 6 came records of the evidence log that are not JSON; see entryForm.
+const schemaVersion = 6
 
 // metaBucket has what is to be known before anything else is read. schemaKey is the
 // version of the schema, and folderKey the mark of the folder of documents; see folder.mark.

@@ -10,11 +10,15 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// table keeps the records of one kind by id, as JSON in a bucket of its own, and
-// the indexes over them.
+// table keeps the records of one kind by id, as JSON in a bucket of its own, and the indexes over them. encode and decode
+// are the two for records that are not JSON, or were not always.
 type table[R any] struct {
 	bucket  string
 	indexes []index[R]
+	// grows: keys of new records are behind all others.
+	grows  bool
+	encode func(*row[R]) ([]byte, error)
+	decode func([]byte) (row[R], error)
 }
 
 // row is a record as it is stored.
@@ -48,7 +52,13 @@ func (t table[R]) row(tx *boltTx, id string) (row[R], error) {
 	if value == nil {
 		return r, storage.ErrNotFound
 	}
-	if err := json.Unmarshal(value, &r); err != nil {
+	var err error
+	if t.decode != nil {
+		r, err = t.decode(value)
+	} else {
+		err = json.Unmarshal(value, &r)
+	}
+	if err != nil {
 		return r, fmt.Errorf("%w: %s %q: %w", ErrDamaged, t.bucket, id, err)
 	}
 	return r, nil
@@ -139,11 +149,19 @@ func (t table[R]) free(tx *boltTx, id string, r row[R]) error {
 
 // put stores a record in place of what was there; nil: nothing.
 func (t table[R]) put(tx *boltTx, id string, was, is *row[R]) error {
-	value, err := json.Marshal(is)
+	encode := func(r *row[R]) ([]byte, error) { return json.Marshal(r) }
+	if t.encode != nil {
+		encode = t.encode
+	}
+	value, err := encode(is)
 	if err != nil {
 		return fmt.Errorf("bolt: %s %q: %w", t.bucket, id, err)
 	}
-	err = errors.Join(tx.Bucket([]byte(t.bucket)).Put([]byte(id), value), t.move(tx, id, was, is))
+	records := tx.Bucket([]byte(t.bucket))
+	if t.grows {
+		records.fillPages()
+	}
+	err = errors.Join(records.Put([]byte(id), value), t.move(tx, id, was, is))
 	if err != nil {
 		return fmt.Errorf("bolt: %s %q: %w", t.bucket, id, err)
 	}

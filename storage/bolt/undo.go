@@ -52,6 +52,10 @@ type boltBucket struct {
 	log *undoLog
 }
 
+// fillPages has pages of the bucket filled before a new one is begun. bbolt would leave half of each page to keys between
+// its own, which never come in a bucket whose keys only grow.
+func (b *boltBucket) fillPages() { b.FillPercent = 1 }
+
 // cursor is what is used of a cursor of bbolt: it does not write.
 type cursor interface {
 	First() (key, value []byte)

@@ -108,7 +108,7 @@ func (s webhooks) DeleteKey(ctx context.Context, number int) error {
 // The key of an attempt is its place in the log of its subscription, so that the table is in that
 // order and adding an attempt writes two entries only.
 var (
-	attemptsByTime = index[attemptRecord]{bucket: "webhook.attempt.time", key: func(a attemptRecord) []byte { return instant(a.At) }}
+	attemptsByTime = index[attemptRecord]{bucket: "webhook.attempt.time", grows: true, key: func(a attemptRecord) []byte { return instant(a.At) }}
 	attemptTable   = table[attemptRecord]{bucket: "webhook.attempt", indexes: []index[attemptRecord]{attemptsByTime}}
 )
 
