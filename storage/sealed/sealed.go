@@ -111,9 +111,9 @@ func (k key) additionalData(of kind, id string) []byte {
 	return append(bytes.Clone(k.header), string(of)+"\x00"+id...)
 }
 
-// seal seals a secret of the record with the given ID. An empty secret stays empty.
+// seal seals a secret of the record with the given ID. An empty secret stays empty where records may have none.
 func (k *Keys) seal(of kind, id string, secret []byte) []byte {
-	if len(secret) == 0 {
+	if len(secret) == 0 && of.mayBeEmpty() {
 		return secret
 	}
 	first := k.all[0]
@@ -121,9 +121,7 @@ func (k *Keys) seal(of kind, id string, secret []byte) []byte {
 }
 
 // mayBeEmpty reports whether some records have no secret of this kind.
-func (of kind) mayBeEmpty() bool {
-	return of == stateSecret || of == linkToken || of == pageRecord
-}
+func (of kind) mayBeEmpty() bool { return of == stateSecret || of == linkToken }
 
 // open opens a value that seal returned, and reports it if it does not open. Errors: [ErrKey], [ErrDamaged], [ErrPlain].
 func (k *Keys) open(of kind, id string, value []byte) ([]byte, error) {
