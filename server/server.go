@@ -107,6 +107,8 @@ func New(ctx context.Context, c Config) (*Server, error) {
 
 // assemble creates the parts of the server. Later parts need earlier ones.
 func (s *Server) assemble(ctx context.Context) (err error) {
+	s.observer = telemetry.Observer{Metrics: telemetry.NewMetrics(), Traces: telemetry.NewTraces(s.config.Traces)}
+	s.config.MasterKey = s.config.MasterKey.WithReport(s.refusedSecret)
 	c, b := s.config, s.config.Backend
 	if s.people, err = c.people(ctx); err != nil {
 		return err
@@ -116,7 +118,6 @@ func (s *Server) assemble(ctx context.Context) (err error) {
 	} else if n > 0 {
 		c.Log.Info("secrets encrypted again with the first master key", "count", n)
 	}
-	s.observer = telemetry.Observer{Metrics: telemetry.NewMetrics(), Traces: telemetry.NewTraces(c.Traces)}
 	s.tx = s.observer.Transactor(b)
 	s.accounts = account.New(b.Accounts(), s.tx, account.Options{})
 	s.signals = busysignal.New(b.BusySignals(), s.tx, busysignal.Options{CheckAccount: s.accounts.CheckOpen})
@@ -149,6 +150,19 @@ func (s *Server) assemble(ctx context.Context) (err error) {
 	}
 	s.handler = s.newHandler()
 	return nil
+}
+
+// refusedSecret logs and counts a secret of the store that did not open. The error names the record.
+func (s *Server) refusedSecret(err error) {
+	reason := "damaged"
+	switch {
+	case errors.Is(err, sealed.ErrPlain):
+		reason = "plain"
+	case errors.Is(err, sealed.ErrKey):
+		reason = "key"
+	}
+	s.observer.Metrics.RefusedSecret(reason)
+	s.config.Log.Error("secret in the store refused", "error", err)
 }
 
 func (s *Server) assembleMail() {

@@ -157,6 +157,8 @@ func (d doctor) secrets(ctx context.Context, of operator.Operator, users sandbox
 		_, err = sealed.Sandbox(users, keys).Authority(ctx)
 	}
 	switch {
+	case errors.Is(err, sealed.ErrPlain):
+		r.fault(what, oneLine(err), "Another program has changed the store: find out who can write to it.")
 	case err != nil && !errors.Is(err, storage.ErrNotFound):
 		r.fault(what, oneLine(err), "Use the key file that the store was encrypted with: without it the secrets in the store are lost.")
 	case len(stored) == 0:

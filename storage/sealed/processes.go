@@ -164,7 +164,7 @@ func restoreTokens(p, stored portal.Process) {
 	}
 }
 
-// ResealProcesses seals the tokens of the processes in list with the first key, where they are not sealed or sealed
+// ResealProcesses seals the tokens of the processes in list with the first key, where they are sealed
 // with another key, and returns for how many processes it did. store is the backend's store, and list has all of
 // its processes with links that were not opened. It returns an error for a token that does not open, since the key
 // that sealed it is needed for as long as the link is valid.
@@ -190,8 +190,8 @@ func ResealProcesses(ctx context.Context, tx storage.Transactor, store portal.St
 			}
 			return s.store.UpdateProcess(ctx, s.seal(s.open(p)))
 		})
-		if errors.Is(err, storage.ErrNotFound) {
-			continue // deleted meanwhile
+		if errors.Is(err, storage.ErrNotFound) || errors.Is(err, ErrPlain) {
+			continue // deleted meanwhile, or reported
 		}
 		if err != nil {
 			return n, resealProcessesError(err)

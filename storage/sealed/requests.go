@@ -114,7 +114,7 @@ func (s requestStore) DropCertificates(ctx context.Context, before time.Time, li
 // resealBatch is how many certificates are resealed in one transaction.
 const resealBatch = 100
 
-// ResealCertificates seals the certificates in list with the first key, where they are not sealed or sealed with
+// ResealCertificates seals the certificates in list with the first key, where they are sealed with
 // another key, and returns how many it sealed. store is the backend's store, and list has all of its certificates.
 // Certificates that none of the keys opens remain unchanged until they are replaced or expire.
 //

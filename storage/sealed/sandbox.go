@@ -93,8 +93,8 @@ func (s sandboxStore) open(u sandbox.User, err error) (sandbox.User, error) {
 	return u, nil
 }
 
-// Reseal seals the sandbox's authority and the users of the accounts with the first key, where they are not sealed
-// or sealed with another key, and returns how many values it sealed. store is the backend's store. Reseal does not
+// Reseal seals the sandbox's authority and the users of the accounts with the first key, where they are
+// sealed with another key, and returns how many values it sealed. store is the backend's store. Reseal does not
 // reseal requests, which are deleted when the retention time of ended requests has passed, nor records of the
 // signing page, which expire within hours: without the older key, the visitors log in again.
 //
@@ -153,6 +153,9 @@ func (s sandboxStore) resealUsers(ctx context.Context, tx storage.Transactor, ac
 			}
 			return s.UpdateUser(ctx, u)
 		})
+		if errors.Is(err, ErrPlain) {
+			continue // it is reported
+		}
 		if err != nil {
 			return n, err
 		}

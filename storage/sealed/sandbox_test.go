@@ -10,19 +10,12 @@ import (
 	"github.com/innsigli/innsigli/storage/sealed"
 )
 
-// A store that was written without sealing is read unchanged. After a rotation all values are sealed with the new
-// key, and open without the old one. A missing key is an error.
+// After a rotation all values are sealed with the new key, and open without the old one. A missing key is an error.
 func TestReseal(t *testing.T) {
 	d := newDeployment(t)
-	before, err := sandbox.Open(t.Context(), d.db.Sandbox(), d.db, sandbox.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	old := d.addUser(t, before, "0101302989")
 	a, b := newKey(), newKey()
 	onlyA, both, onlyB := keys(t, a), keys(t, b, a), keys(t, b)
-
-	d.reseal(t, onlyA, 2) // the authority and the user
+	old := d.addUser(t, d.sandbox(t, onlyA), "0101302989")
 	d.reseal(t, onlyA, 0)
 	added := d.addUser(t, d.sandbox(t, onlyA), "0101302990")
 	d.wantUsers(t, onlyA, old, added)
@@ -35,7 +28,7 @@ func TestReseal(t *testing.T) {
 		t.Errorf("resealing with another key: %v", err)
 	}
 
-	d.reseal(t, both, 3)
+	d.reseal(t, both, 3) // the authority and two users
 	d.wantUsers(t, both, old, added)
 	d.reseal(t, onlyB, 0)
 	d.wantUsers(t, onlyB, old, added)

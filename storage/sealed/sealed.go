@@ -27,10 +27,13 @@
 // that a value that was copied to another record does not open. One key must not seal more than 2^32 values (SP
 // 800-38D 8.3); key rotation happens long before.
 //
-// A value that does not begin with the magic was stored before this package existed. It is returned as it is, and
-// sealed at the next write; [Reseal], [ResealCertificates], [ResealWebhooks] and [ResealProcesses] do that when a
-// server starts. Therefore sealing protects secrets from those who can read the store, but not from those who can
-// write to it, since they can store a value that is not sealed.
+// A value that does not begin with the magic is refused ([ErrPlain]): every version of this package stores sealed values
+// only, so another program has stored it. Sealing therefore protects secrets also from those who can write to the store:
+// they can neither read a secret nor store one of their choice. They can still delete records, put back an earlier sealed
+// value of the same record, and change what is not secret, such as the URL of a webhook.
+//
+// [Reseal], [ResealCertificates], [ResealWebhooks] and [ResealProcesses] seal with the first key what another key has sealed,
+// when a server starts.
 package sealed
 
 import (
@@ -49,6 +52,8 @@ var (
 	ErrKey = errors.New("sealed: a secret in the store was encrypted with another master key: add that key to the file of --master-key-file")
 	// ErrDamaged: the sealed value was changed, or copied from another record.
 	ErrDamaged = errors.New("sealed: a secret in the store is damaged, or belongs to another record")
+	// ErrPlain: the value in the store is not sealed, or missing.
+	ErrPlain = errors.New("sealed: a secret in the store is not encrypted, so another program has stored it: restore the record from a backup, or delete it")
 )
 
 const (
@@ -59,7 +64,10 @@ const (
 )
 
 // Keys are a server's master keys. The first one seals, all of them open. They may be used by several goroutines.
-type Keys struct{ all []key }
+type Keys struct {
+	all    []key
+	report func(error) // nil: nothing is reported
+}
 
 type key struct {
 	header []byte // of the values that it seals: magic, version, key ID
@@ -81,6 +89,10 @@ func newKey(secret []byte) (key, error) {
 	return key{slices.Concat([]byte(magic), []byte{version}, id[:keyIDLen]), aead, secret}, nil
 }
 
+// WithReport returns the same keys. Stores with them call report with the error of each secret that does not open, also
+// where they return no error. report may be called by several goroutines.
+func (k *Keys) WithReport(report func(error)) *Keys { return &Keys{k.all, report} }
+
 // Derive derives a secret of 32 bytes from the first key and a purpose (HKDF, RFC 5869). It is the same on all
 // servers that have the same first key, and does not reveal the key.
 func (k *Keys) Derive(purpose string) []byte {
@@ -99,22 +111,39 @@ func (k key) additionalData(of kind, id string) []byte {
 	return append(bytes.Clone(k.header), string(of)+"\x00"+id...)
 }
 
-// seal seals a secret of the record with the given ID. An empty secret stays empty.
+// seal seals a secret of the record with the given ID. An empty secret stays empty where records may have none.
 func (k *Keys) seal(of kind, id string, secret []byte) []byte {
-	if len(secret) == 0 {
+	if len(secret) == 0 && of.mayBeEmpty() {
 		return secret
 	}
 	first := k.all[0]
 	return first.aead.Seal(bytes.Clone(first.header), nil, secret, first.additionalData(of, id))
 }
 
-// open opens a value that seal returned. Errors: [ErrKey], [ErrDamaged].
+// mayBeEmpty reports whether some records have no secret of this kind.
+func (of kind) mayBeEmpty() bool { return of == stateSecret || of == linkToken }
+
+// open opens a value that seal returned, and reports it if it does not open. Errors: [ErrKey], [ErrDamaged], [ErrPlain].
 func (k *Keys) open(of kind, id string, value []byte) ([]byte, error) {
-	if !Is(value) {
-		return value, nil
+	secret, err := k.openValue(of, id, value)
+	if err == nil {
+		return secret, nil
 	}
-	if len(value) < header || value[len(magic)] != version {
-		return nil, recordError(ErrDamaged, of, id)
+	err = recordError(err, of, id)
+	if k.report != nil {
+		k.report(err)
+	}
+	return nil, err
+}
+
+func (k *Keys) openValue(of kind, id string, value []byte) ([]byte, error) {
+	switch {
+	case len(value) == 0 && of.mayBeEmpty():
+		return value, nil
+	case !Is(value):
+		return nil, ErrPlain
+	case len(value) < header || value[len(magic)] != version:
+		return nil, ErrDamaged
 	}
 	for _, key := range k.all {
 		if !bytes.HasPrefix(value, key.header) {
@@ -122,15 +151,21 @@ func (k *Keys) open(of kind, id string, value []byte) ([]byte, error) {
 		}
 		secret, err := key.aead.Open(nil, nil, value[header:], key.additionalData(of, id))
 		if err != nil {
-			return nil, recordError(ErrDamaged, of, id)
+			return nil, ErrDamaged
 		}
 		return secret, nil
 	}
-	return nil, recordError(ErrKey, of, id)
+	return nil, ErrKey
 }
+
+// idLen is how much of an ID errors have that is a digest of a person or of a cookie.
+const idLen = 8
 
 // recordError adds the kind and the ID of the record to an error.
 func recordError(err error, of kind, id string) error {
+	if of == certificate || of == pageRecord {
+		id = id[:min(len(id), idLen)]
+	}
 	if id == "" {
 		return fmt.Errorf("%w (%s)", err, of)
 	}

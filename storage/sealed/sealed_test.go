@@ -60,9 +60,11 @@ func TestSealAndOpen(t *testing.T) {
 		"the header alone":   {a, testKind, "record", value[:header], nil, ErrDamaged},
 		"the magic alone":    {a, testKind, "record", []byte(magic), nil, ErrDamaged},
 		"of a later version": {a, testKind, "record", slices.Concat([]byte(magic), []byte{version + 1}, value[len(magic)+1:]), nil, ErrDamaged},
-		"not sealed":         {a, testKind, "record", secret, secret, nil},
-		"empty":              {a, testKind, "record", []byte{}, []byte{}, nil},
-		"none":               {a, testKind, "record", nil, nil, nil},
+		"not sealed":         {a, testKind, "record", secret, nil, ErrPlain},
+		"empty":              {a, testKind, "record", []byte{}, nil, ErrPlain},
+		"none":               {a, testKind, "record", nil, nil, ErrPlain},
+		"empty, as it may":   {a, linkToken, "record", []byte{}, []byte{}, nil},
+		"none, as it may":    {a, stateSecret, "record", nil, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := test.keys.open(test.kind, test.id, test.value)
@@ -79,7 +81,7 @@ func TestSealAndOpen(t *testing.T) {
 	}
 }
 
-// A value does not open after a change of any bit. Without the magic it is returned as a value that was not sealed.
+// A value does not open after a change of any bit.
 func TestChangedBits(t *testing.T) {
 	keys := keysOf(t, 'a')
 	secret := []byte("secret")
@@ -88,12 +90,7 @@ func TestChangedBits(t *testing.T) {
 		for bit := range 8 {
 			changed := bytes.Clone(value)
 			changed[i] ^= 1 << bit
-			got, err := keys.open(testKind, "record", changed)
-			if i < len(magic) {
-				if err != nil || bytes.Contains(got, secret) {
-					t.Fatalf("bit %d of byte %d: %q, %v", bit, i, got, err)
-				}
-			} else if err == nil {
+			if got, err := keys.open(testKind, "record", changed); err == nil {
 				t.Fatalf("bit %d of byte %d: opened to %q", bit, i, got)
 			}
 		}
@@ -133,8 +130,8 @@ func FuzzOpen(f *testing.F) {
 	f.Add(keysOf(f, 'c').seal(testKind, "record", []byte("secret")))
 	f.Fuzz(func(t *testing.T, value []byte) {
 		secret, err := keys.open(testKind, "record", value)
-		if err == nil && !Is(value) && !bytes.Equal(secret, value) {
-			t.Errorf("%q became %q", value, secret)
+		if err == nil && !Is(value) {
+			t.Errorf("%q was opened to %q", value, secret)
 		}
 	})
 }

@@ -148,7 +148,7 @@ func (s webhookStore) DeleteDropped(ctx context.Context, before time.Time, limit
 }
 
 // ResealWebhooks seals the secrets of the subscriptions in list and the signing keys with the first key, where they
-// are not sealed or sealed with another key, and returns how many it sealed. store is the backend's store, and list
+// are sealed with another key, and returns how many it sealed. store is the backend's store, and list
 // has all of its subscriptions.
 //
 // Several servers may call it at the same time, and while other servers are running.
@@ -205,8 +205,8 @@ func (s webhookStore) resealSubscriptions(ctx context.Context, tx storage.Transa
 			}
 			return s.UpdateSubscription(ctx, sub)
 		})
-		if errors.Is(err, storage.ErrNotFound) {
-			continue // deleted meanwhile
+		if errors.Is(err, storage.ErrNotFound) || errors.Is(err, ErrPlain) {
+			continue // deleted meanwhile, or reported
 		}
 		if err != nil {
 			return n, err

@@ -78,7 +78,7 @@ func TestResealWebhooks(t *testing.T) {
 	}
 	all.Keys = []delivery.SigningKey{signingKey(1), signingKey(2), signingKey(3)}
 	d.add(t, sealed.Webhooks(d.db.Webhooks(), onlyA), all.Keys[0], all.Subscriptions[:298]...)
-	d.add(t, d.db.Webhooks(), all.Keys[1], all.Subscriptions[298]) // not sealed
+	d.add(t, sealed.Webhooks(d.db.Webhooks(), onlyA), all.Keys[1], all.Subscriptions[298])
 	d.add(t, sealed.Webhooks(d.db.Webhooks(), both), all.Keys[2], all.Subscriptions[299])
 	d.wantHooks(t, both, all)
 

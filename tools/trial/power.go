@@ -253,8 +253,18 @@ const mostTime = 20 * time.Second
 // errUnopened is the error of servers that do not start on what was left, though it has power.
 var errUnopened = errors.New("the servers do not start")
 
-// start starts all programs of the machine.
+// start starts all programs of the machine, as long as it has power.
 func (m *machine) start(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	down := m.down()
+	go func() {
+		select {
+		case <-down:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	if m.postgres != nil {
 		if err := m.postgres.Start(ctx); err != nil {
 			return err
@@ -271,7 +281,7 @@ func (m *machine) start(ctx context.Context) error {
 // callsAtStart returns about how many calls of the disk a start makes. A Postgres server flushes each of its files.
 func (m *machine) callsAtStart() int {
 	if m.postgres != nil {
-		return 1500
+		return 2500
 	}
 	return 60
 }

@@ -53,6 +53,7 @@ type Metrics struct {
 	signatures   *prometheus.CounterVec
 	failures     *prometheus.CounterVec
 	authFailures *prometheus.CounterVec
+	secrets      *prometheus.CounterVec
 	calls        *prometheus.HistogramVec
 	evidence     *prometheus.HistogramVec
 	transactions *prometheus.HistogramVec
@@ -75,6 +76,8 @@ func NewMetrics() *Metrics {
 		failures:   counter("innsigli_signing_failures_total", "Signing requests that ended without a signature, by errorCode (none: no errorCode).", "code"),
 		authFailures: counter("innsigli_authentication_failures_total",
 			"Authentications that failed, by kind: of API calls missing_token, invalid_token, invalid_client, too_many_secrets and invalid_notification; of logins on the signing page login_ and the reason.", "kind"),
+		secrets: counter("innsigli_refused_secrets_total",
+			"Secrets in the store that did not open, by reason: plain (not encrypted), key (encrypted with another master key) or damaged (changed, or of another record).", "reason"),
 		calls: histogram("innsigli_provider_call_duration_seconds", "Duration of calls to the identity provider, by call and result.", workTimes, "call", "result"),
 		evidence: histogram("innsigli_evidence_call_duration_seconds",
 			"Time to get a timestamp or a revocation status, cached ones included, by call and result: found, revoked, unavailable or failed.", workTimes, "call", "result"),
@@ -85,7 +88,7 @@ func NewMetrics() *Metrics {
 		attemptTimes: histogram("innsigli_webhook_attempt_duration_seconds", "Time that webhook endpoints take to answer, by purpose.", []float64{.01, .03, .1, .3, 1, 3, 10, 15}, "purpose"),
 	}
 	m.registry.MustRegister(buildInfo(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.inFlight, m.requests, m.durations, m.bytes, m.held, m.signatures, m.failures, m.authFailures, m.calls, m.evidence, m.transactions, m.jobs, m.attempts, m.attemptTimes)
+		m.inFlight, m.requests, m.durations, m.bytes, m.held, m.signatures, m.failures, m.authFailures, m.secrets, m.calls, m.evidence, m.transactions, m.jobs, m.attempts, m.attemptTimes)
 	return m
 }
 
@@ -176,6 +179,9 @@ func (m *Metrics) Step(s signing.Step) {
 
 // AuthFailed counts an authentication that failed. kind is one of a few values.
 func (m *Metrics) AuthFailed(kind string) { m.authFailures.WithLabelValues(kind).Inc() }
+
+// RefusedSecret counts a secret in the store that did not open, with its reason: plain, key or damaged.
+func (m *Metrics) RefusedSecret(reason string) { m.secrets.WithLabelValues(reason).Inc() }
 
 // Attempt counts a request to the endpoint of a webhook.
 func (m *Metrics) Attempt(a delivery.Attempt) {
