@@ -792,38 +792,3 @@ func TestAccountWithoutSignaturesUnderWay(t *testing.T) {
 		})
 	}
 }
-
-// A closed account has no new client and no new process, and its tokens do not work any more.
-func TestClosedAccount(t *testing.T) {
-	s := boltStore(t)
-	accounts := account.New(s.Accounts(), s, account.Options{})
-	a, err := accounts.CreateAccount(t.Context(), "Example Ltd.")
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, secret, err := accounts.CreateClient(t.Context(), a.ID, "a client", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	token, err := accounts.Issue(t.Context(), client.ID, secret, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		if err := accounts.CloseAccount(t.Context(), a.ID); err != nil {
-			t.Fatal(err)
-		}
-	}
-	_, authenticated := accounts.Authenticate(t.Context(), token.Value)
-	_, issued := accounts.Issue(t.Context(), client.ID, secret, nil)
-	_, _, created := accounts.CreateClient(t.Context(), a.ID, "another", nil)
-	_, terms := accounts.Terms(t.Context(), a.ID)
-	for _, test := range []struct{ got, want error }{
-		{authenticated, account.ErrInvalidToken}, {issued, account.ErrInvalidClient}, {created, account.ErrClosed}, {terms, account.ErrClosed},
-		{accounts.CloseAccount(t.Context(), "none"), account.ErrNotFound},
-	} {
-		if !errors.Is(test.got, test.want) {
-			t.Errorf("%v, want %v", test.got, test.want)
-		}
-	}
-}

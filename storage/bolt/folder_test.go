@@ -18,14 +18,15 @@ import (
 	"github.com/innsigli/innsigli/storage/bolt"
 )
 
-func TestTheFolderIsItsOwnersAlone(t *testing.T) {
+func TestFilesAreTheirOwnersAlone(t *testing.T) {
 	folder := t.TempDir()
 	db := openIn(t, folder)
 	ref := stored(t, db, "a document")
 	for path, want := range map[string]fs.FileMode{
-		inDocuments(folder):             0o700,
-		inDocuments(folder, ref.ID):     0o600,
-		inDocuments(folder, "store-id"): 0o600,
+		filepath.Join(folder, "store.db"): 0o600,
+		inDocuments(folder):               0o700,
+		inDocuments(folder, ref.ID):       0o600,
+		inDocuments(folder, "store-id"):   0o600,
 	} {
 		if stat, err := os.Stat(path); err != nil || stat.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v, want %v", path, stat.Mode(), err, want)
@@ -94,30 +95,6 @@ func TestARevisionUndoneIsCutOff(t *testing.T) {
 	appendTo(t, db, ref.ID, storage.Revision{Base: 4, Bytes: []byte(", more")})
 	if got := string(read(t, inDocuments(folder, ref.ID))); got != "head, more" {
 		t.Errorf("the file is %.20q", got)
-	}
-}
-
-func TestAFileGoesWithTheTransactionThatDeletesItsDocument(t *testing.T) {
-	folder := t.TempDir()
-	db := openIn(t, folder)
-	kept, gone := stored(t, db, "kept"), stored(t, db, "gone")
-	undone := errors.New("undone")
-	for _, end := range []error{undone, nil} {
-		err := db.InTx(t.Context(), func(ctx context.Context) error {
-			if err := db.Documents().Delete(ctx, gone.ID); err != nil {
-				return err
-			}
-			return end
-		})
-		if !errors.Is(err, end) {
-			t.Fatal(err)
-		}
-		if end != nil {
-			readDocument(t, db, gone.ID)
-		}
-	}
-	if diff := cmp.Diff([]string{kept.ID}, files(t, folder)); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
 	}
 }
 

@@ -17,15 +17,6 @@ import (
 	"github.com/innsigli/innsigli/storage/bolt"
 )
 
-func TestTheFileIsItsOwnersAlone(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "store.db")
-	open(t, path)
-	stat, err := os.Stat(path)
-	if err != nil || stat.Mode().Perm() != 0o600 {
-		t.Errorf("Stat: %v, %v", stat.Mode(), err)
-	}
-}
-
 func TestOpenIsRefused(t *testing.T) {
 	folder := t.TempDir()
 	for name, test := range map[string]struct {
@@ -39,14 +30,10 @@ func TestOpenIsRefused(t *testing.T) {
 		"in use":       {inUse(t), bolt.ErrLocked},
 	} {
 		t.Run(name, func(t *testing.T) {
-			db, err := bolt.Open(test.path, bolt.Options{LockTimeout: time.Millisecond})
-			if !errors.Is(err, test.want) {
-				t.Errorf("Open: %v, want %v", err, test.want)
-			}
-			if err == nil {
-				db.Close()
-			} else if !strings.Contains(err.Error(), filepath.Dir(test.path)) {
-				t.Errorf("the error does not name the file: %v", err)
+			for range 2 { // a refused file is not locked
+				if _, err := bolt.Open(test.path, bolt.Options{LockTimeout: time.Millisecond}); !errors.Is(err, test.want) || !strings.Contains(err.Error(), filepath.Dir(test.path)) {
+					t.Errorf("Open: %v, want %v", err, test.want)
+				}
 			}
 		})
 	}
@@ -82,15 +69,6 @@ func TestATruncatedFileIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	open(t, copied)
-}
-
-func TestARefusedFileIsNotLocked(t *testing.T) {
-	path := laterSchema(t)
-	for range 2 {
-		if _, err := bolt.Open(path, bolt.Options{LockTimeout: time.Millisecond}); !errors.Is(err, bolt.ErrSchema) {
-			t.Errorf("Open: %v", err)
-		}
-	}
 }
 
 func TestAClosedStoreSaysSo(t *testing.T) {

@@ -46,29 +46,6 @@ func TestADocumentIsNotCreatedWithinATransaction(t *testing.T) {
 	}
 }
 
-// A transaction that wrote nothing does not touch the file.
-func TestATransactionThatOnlyReadsIsNotWritten(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "store.db")
-	db := open(t, path)
-	before := read(t, path)
-	err := db.InTx(t.Context(), func(ctx context.Context) error {
-		_, err := db.Accounts().Accounts(ctx)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(before, read(t, path)) {
-		t.Error("the file has changed")
-	}
-	err = db.InTx(t.Context(), func(ctx context.Context) error {
-		return db.Accounts().AddAccount(ctx, account.Account{ID: "a"})
-	})
-	if err != nil || bytes.Equal(before, read(t, path)) {
-		t.Errorf("writing changes nothing: %v", err)
-	}
-}
-
 // A key that bbolt does not take is an error, not a record without a key.
 func TestAKeyThatCannotBeStored(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "store.db"))

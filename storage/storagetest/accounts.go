@@ -10,28 +10,23 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-var accounts = tests{
-	"an unknown account is not found": func(t *testing.T, open func(*testing.T) Backend) {
-		b := open(t)
-		for _, unknown := range []string{"", "a", id("a"), "\x00"} {
-			_, err := b.Accounts.Account(t.Context(), unknown)
-			checkError(t, err, storage.ErrNotFound)
-		}
-		doFailing(t, b, storage.ErrNotFound, func(ctx context.Context) error {
-			return b.Accounts.UpdateAccount(ctx, exampleAccount("a"))
-		})
+var accounts = recordType[account.Account]{
+	examples: []account.Account{exampleAccount("a"), {ID: id("b"), Name: "b", CreatedAt: base, ClosedAt: after(3)}},
+	changed: func(a account.Account) account.Account {
+		a.Name, a.PaymentMethod, a.Quota, a.Admins, a.Signatures, a.Stored = "changed", false, 0, nil, 0, -1
+		return a
 	},
-
-	"an ID is taken once": func(t *testing.T, open func(*testing.T) Backend) {
-		b, a := open(t), exampleAccount("a")
-		do(t, b, func(ctx context.Context) error { return b.Accounts.AddAccount(ctx, a) })
-		again := a
-		again.Name = "another"
-		doFailing(t, b, storage.ErrExists, func(ctx context.Context) error { return b.Accounts.AddAccount(ctx, again) })
-		got, err := b.Accounts.Account(t.Context(), a.ID)
-		checkRead(t, got, err, a)
+	others: withOtherIDs("a", func(a *account.Account, id string) { a.ID = id }),
+	get: func(ctx context.Context, b Backend, a account.Account) (account.Account, error) {
+		return b.Accounts.Account(ctx, a.ID)
 	},
-
+	add:    func(ctx context.Context, b Backend, a account.Account) error { return b.Accounts.AddAccount(ctx, a) },
+	update: func(ctx context.Context, b Backend, a account.Account) error { return b.Accounts.UpdateAccount(ctx, a) },
+	remove: func(ctx context.Context, b Backend, a account.Account) error {
+		return b.Accounts.DeleteAccount(ctx, a.ID)
+	},
+	unknown: storage.ErrNotFound,
+}.and(tests{
 	"updating replaces and keeps the order of creation": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		want := addAccounts(t, b, "c", "a", "b")
@@ -41,30 +36,25 @@ var accounts = tests{
 		got, err := b.Accounts.Accounts(t.Context())
 		checkRead(t, got, err, want)
 	},
+})
 
-	"an empty backend has none": func(t *testing.T, open func(*testing.T) Backend) {
-		got, err := open(t).Accounts.Accounts(t.Context())
-		if err != nil || len(got) != 0 {
-			t.Errorf("Accounts: %v, %v", got, err)
-		}
+var clients = recordType[account.Client]{
+	examples: append(goldenClients(), exampleClient("e", "b")),
+	changed: func(c account.Client) account.Client {
+		c.Name, c.UsedAt, c.Scopes, c.Secrets = "changed", after(5), nil, c.Secrets[:1]
+		return c
 	},
-}
-
-var clients = tests{
-	"an unknown client is not found": func(t *testing.T, open func(*testing.T) Backend) {
-		b := open(t)
-		for _, unknown := range []string{"", "client", "client c", "\x00"} {
-			_, err := b.Accounts.Client(t.Context(), unknown)
-			checkError(t, err, storage.ErrNotFound)
-		}
-		doFailing(t, b, storage.ErrNotFound, func(ctx context.Context) error {
-			return b.Accounts.DeleteClient(ctx, "client c")
-		})
-		doFailing(t, b, storage.ErrNotFound, func(ctx context.Context) error {
-			return b.Accounts.UpdateClient(ctx, exampleClient("c", "a"))
-		})
+	others: withOtherIDs("client", func(c *account.Client, id string) { c.ID = id }),
+	get: func(ctx context.Context, b Backend, c account.Client) (account.Client, error) {
+		return b.Accounts.Client(ctx, c.ID)
 	},
-
+	add:    func(ctx context.Context, b Backend, c account.Client) error { return b.Accounts.AddClient(ctx, c) },
+	update: func(ctx context.Context, b Backend, c account.Client) error { return b.Accounts.UpdateClient(ctx, c) },
+	remove: func(ctx context.Context, b Backend, c account.Client) error {
+		return b.Accounts.DeleteClient(ctx, c.ID)
+	},
+	unknown: storage.ErrNotFound,
+}.and(tests{
 	"updating replaces a client, its secrets too, and keeps its place": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		addAccounts(t, b, "a")
@@ -96,18 +86,6 @@ var clients = tests{
 		checkRead(t, got, err, c)
 	},
 
-	"a client may have no scopes": func(t *testing.T, open func(*testing.T) Backend) {
-		b := open(t)
-		addAccounts(t, b, "a")
-		c := exampleClient("c", "a")
-		c.Scopes = nil
-		do(t, b, func(ctx context.Context) error { return b.Accounts.AddClient(ctx, c) })
-		got, err := b.Accounts.Client(t.Context(), c.ID)
-		if err != nil || len(got.Scopes) != 0 {
-			t.Errorf("Client: %v, %v", got, err)
-		}
-	},
-
 	"the clients of an account are listed in the order of creation": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		addAccounts(t, b, "a", "b")
@@ -121,53 +99,33 @@ var clients = tests{
 			t.Errorf("the beginning of an account's ID has clients: %v, %v", got, err)
 		}
 	},
+})
 
-	"a deleted client does not exist, and its ID can be used again": func(t *testing.T, open func(*testing.T) Backend) {
-		b := open(t)
-		addAccounts(t, b, "a", "b")
-		addClients(t, b, "a", "c")
-		do(t, b, func(ctx context.Context) error { return b.Accounts.DeleteClient(ctx, "client c") })
-		_, err := b.Accounts.Client(t.Context(), "client c")
-		checkError(t, err, storage.ErrNotFound)
-		want := addClients(t, b, "b", "c")
-		got, err := b.Accounts.Clients(t.Context(), id("b"))
-		checkRead(t, got, err, want)
-	},
-}
-
-var tokens = tests{
-	"a token is found by its whole hash": func(t *testing.T, open func(*testing.T) Backend) {
-		b := openWithClient(t, open)
-		want := addTokens(t, b, "t")[0]
-		got, err := b.Accounts.Token(t.Context(), want.Hash)
-		checkRead(t, got, err, want)
-		for _, unknown := range [][]byte{nil, {}, want.Hash[:31], append(want.Hash[:32:32], 0), exampleToken("u").Hash} {
-			_, err := b.Accounts.Token(t.Context(), unknown)
-			checkError(t, err, storage.ErrNotFound)
+var tokens = recordType[account.TokenRecord]{
+	examples: goldenTokens(),
+	changed:  func(r account.TokenRecord) account.TokenRecord { r.ExpiresAt = after(9000); return r },
+	others: func(r account.TokenRecord) (all []account.TokenRecord) {
+		for _, hash := range [][]byte{nil, {}, r.Hash[:31], r.Hash[1:], append(r.Hash[:32:32], 0), exampleToken("other").Hash} {
+			r.Hash = hash
+			all = append(all, r)
 		}
-		doFailing(t, b, storage.ErrExists, func(ctx context.Context) error { return b.Accounts.AddToken(ctx, want) })
+		return all
 	},
-
+	get: func(ctx context.Context, b Backend, r account.TokenRecord) (account.TokenRecord, error) {
+		return b.Accounts.Token(ctx, r.Hash)
+	},
+	add: func(ctx context.Context, b Backend, r account.TokenRecord) error { return b.Accounts.AddToken(ctx, r) },
+	remove: func(ctx context.Context, b Backend, r account.TokenRecord) error {
+		return b.Accounts.DeleteToken(ctx, r.Hash)
+	},
+	unknown: storage.ErrNotFound,
+}.and(tests{
 	"a token outlives its client": func(t *testing.T, open func(*testing.T) Backend) {
 		b := openWithClient(t, open)
 		want := addTokens(t, b, "t")[0]
 		do(t, b, func(ctx context.Context) error { return b.Accounts.DeleteClient(ctx, "client c") })
 		got, err := b.Accounts.Token(t.Context(), want.Hash)
 		checkRead(t, got, err, want)
-	},
-
-	"a deleted token does not exist, and others do": func(t *testing.T, open func(*testing.T) Backend) {
-		b := openWithClient(t, open)
-		all := addTokens(t, b, "t", "u")
-		do(t, b, func(ctx context.Context) error { return b.Accounts.DeleteToken(ctx, all[0].Hash) })
-		_, err := b.Accounts.Token(t.Context(), all[0].Hash)
-		checkError(t, err, storage.ErrNotFound)
-		for _, unknown := range [][]byte{nil, {}, all[0].Hash, all[1].Hash[:31]} {
-			doFailing(t, b, storage.ErrNotFound, func(ctx context.Context) error { return b.Accounts.DeleteToken(ctx, unknown) })
-		}
-		got, err := b.Accounts.Token(t.Context(), all[1].Hash)
-		checkRead(t, got, err, all[1])
-		do(t, b, func(ctx context.Context) error { return b.Accounts.AddToken(ctx, all[0]) })
 	},
 
 	"expired tokens are deleted, the earliest first, so many at a time": func(t *testing.T, open func(*testing.T) Backend) {
@@ -191,7 +149,7 @@ var tokens = tests{
 			}
 		}
 	},
-}
+})
 
 func addAccounts(t *testing.T, b Backend, names ...string) []account.Account {
 	t.Helper()

@@ -9,47 +9,28 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-var busySignals = tests{
-	"an unknown signal is not found": func(t *testing.T, open func(*testing.T) Backend) {
-		b := open(t)
-		for _, unknown := range []string{"", "s", id("s"), "\x00"} {
-			_, err := b.BusySignals.Signal(t.Context(), unknown)
-			checkError(t, err, storage.ErrNotFound)
-		}
-		doFailing(t, b, storage.ErrNotFound, func(ctx context.Context) error {
-			return b.BusySignals.UpdateSignal(ctx, exampleSignal("s"))
-		})
+var busySignals = recordType[busysignal.Signal]{
+	examples: goldenSignals(),
+	changed: func(s busysignal.Signal) busysignal.Signal {
+		user := "Jón ünd 漢字 \" \\"
+		s.UsedAt, s.Holder = after(1), &busysignal.Holder{ID: id("request"), UserID: &user, Since: base}
+		return s
 	},
-
-	"an ID exists once": func(t *testing.T, open func(*testing.T) Backend) {
-		b, s := open(t), exampleSignal("s")
-		do(t, b, func(ctx context.Context) error { return b.BusySignals.AddSignal(ctx, s) })
-		again := s
-		again.Account = id("another")
-		doFailing(t, b, storage.ErrExists, func(ctx context.Context) error { return b.BusySignals.AddSignal(ctx, again) })
-		got, err := b.BusySignals.Signal(t.Context(), s.ID)
-		checkRead(t, got, err, s)
+	others: withOtherIDs("s", func(s *busysignal.Signal, id string) { s.ID = id }),
+	get: func(ctx context.Context, b Backend, s busysignal.Signal) (busysignal.Signal, error) {
+		return b.BusySignals.Signal(ctx, s.ID)
 	},
-
-	"a holder is stored with all fields": func(t *testing.T, open func(*testing.T) Backend) {
-		user, empty := "Jón ünd 漢字 \" \\", ""
-		for name, holder := range map[string]*busysignal.Holder{
-			"none":               nil,
-			"without a user":     {ID: id("request"), Since: base},
-			"with a user":        {ID: id("request"), UserID: &user, Since: base},
-			"with an empty user": {ID: id("request"), UserID: &empty, Since: base},
-		} {
-			t.Run(name, func(t *testing.T) {
-				b, s := open(t), exampleSignal("s")
-				do(t, b, func(ctx context.Context) error { return b.BusySignals.AddSignal(ctx, s) })
-				s.Holder, s.UsedAt = holder, base.Add(time.Second)
-				do(t, b, func(ctx context.Context) error { return b.BusySignals.UpdateSignal(ctx, s) })
-				got, err := b.BusySignals.Signal(t.Context(), s.ID)
-				checkRead(t, got, err, s)
-			})
-		}
+	add: func(ctx context.Context, b Backend, s busysignal.Signal) error {
+		return b.BusySignals.AddSignal(ctx, s)
 	},
-
+	update: func(ctx context.Context, b Backend, s busysignal.Signal) error {
+		return b.BusySignals.UpdateSignal(ctx, s)
+	},
+	remove: func(ctx context.Context, b Backend, s busysignal.Signal) error {
+		return b.BusySignals.DeleteSignal(ctx, s.ID)
+	},
+	unknown: storage.ErrNotFound,
+}.and(tests{
 	"unused signals are deleted in batches": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		for i, name := range []string{"0", "1", "2", "3"} {
@@ -76,4 +57,4 @@ var busySignals = tests{
 			checkError(t, err, want)
 		}
 	},
-}
+})

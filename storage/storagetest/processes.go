@@ -19,77 +19,27 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-var processes = tests{
-	"a process is stored with all fields": func(t *testing.T, open func(*testing.T) Backend) {
-		b, p := open(t), exampleProcess("p")
-		bare := portal.Process{ID: id("bare"), Account: id("a"), Origin: portal.API, CreatedAt: base}
-		addProcesses(t, b, p, bare)
-		b = b.Reopen(t)
-		checkProcess(t, b, p)
-		checkProcess(t, b, bare)
+var processes = recordType[portal.Process]{
+	examples: []portal.Process{exampleProcess("p"), {ID: id("bare"), Account: id("a"), Origin: portal.API, CreatedAt: base}, largeProcess("large", 100)},
+	changed: func(p portal.Process) portal.Process {
+		changed := invited("changed", "b", 9)
+		changed.ID = p.ID
+		return changed
 	},
-
-	"a process may have a hundred signers": func(t *testing.T, open func(*testing.T) Backend) {
-		b, p := open(t), largeProcess("p", 100)
-		addProcesses(t, b, p)
-		checkProcess(t, b, p)
-		p.Participants[0].Signature = nil
-		updateProcess(t, b, p)
-		checkProcess(t, b, p)
+	others: func(p portal.Process) []portal.Process {
+		p.Participants = exampleProcess("other").Participants
+		return withOtherIDs("p", func(p *portal.Process, id string) { p.ID = id })(p)
 	},
-
-	"an unknown process is not found": func(t *testing.T, open func(*testing.T) Backend) {
-		b := open(t)
-		addProcesses(t, b, exampleProcess("p"))
-		for _, unknown := range otherIDs("p") {
-			_, err := b.Processes.Process(t.Context(), unknown)
-			checkError(t, err, storage.ErrNotFound)
-			p := exampleProcess("other")
-			p.ID = unknown
-			doFailing(t, b, storage.ErrNotFound, func(ctx context.Context) error { return b.Processes.UpdateProcess(ctx, p) })
-			doFailing(t, b, storage.ErrNotFound, func(ctx context.Context) error { return b.Processes.DeleteProcess(ctx, unknown) })
-		}
-		checkProcess(t, b, exampleProcess("p"))
+	get: func(ctx context.Context, b Backend, p portal.Process) (portal.Process, error) {
+		return b.Processes.Process(ctx, p.ID)
 	},
-
-	"an ID exists once, and the transaction goes on": func(t *testing.T, open func(*testing.T) Backend) {
-		b, p, again := open(t), exampleProcess("p"), exampleProcess("p")
-		again.Account, again.Participants = id("b"), exampleProcess("again").Participants
-		addProcesses(t, b, p)
-		do(t, b, func(ctx context.Context) error {
-			checkError(t, b.Processes.CreateProcess(ctx, again), storage.ErrExists)
-			return b.Processes.CreateProcess(ctx, exampleProcess("other"))
-		})
-		checkProcess(t, b, p)
-		checkProcess(t, b, exampleProcess("other"))
-		_, err := b.Processes.ProcessByLink(t.Context(), invitation("again 3", 0).Hash)
-		checkError(t, err, storage.ErrNotFound)
+	add:    func(ctx context.Context, b Backend, p portal.Process) error { return b.Processes.CreateProcess(ctx, p) },
+	update: func(ctx context.Context, b Backend, p portal.Process) error { return b.Processes.UpdateProcess(ctx, p) },
+	remove: func(ctx context.Context, b Backend, p portal.Process) error {
+		return b.Processes.DeleteProcess(ctx, p.ID)
 	},
-
-	"an update replaces all fields": func(t *testing.T, open func(*testing.T) Backend) {
-		b, p := open(t), exampleProcess("p")
-		addProcesses(t, b, p, exampleProcess("other"))
-		p = invited("p", "b", 9)
-		updateProcess(t, b, p)
-		checkProcess(t, b, p)
-		checkProcess(t, b, exampleProcess("other"))
-		updateProcess(t, b, exampleProcess("p"))
-		checkProcess(t, b, exampleProcess("p"))
-	},
-
-	"a deleted process does not exist, and its ID can be used again": func(t *testing.T, open func(*testing.T) Backend) {
-		b, p := open(t), exampleProcess("p")
-		addProcesses(t, b, p, exampleProcess("other"))
-		remove := func(ctx context.Context) error { return b.Processes.DeleteProcess(ctx, p.ID) }
-		do(t, b, remove)
-		_, err := b.Processes.Process(t.Context(), p.ID)
-		checkError(t, err, storage.ErrNotFound)
-		doFailing(t, b, storage.ErrNotFound, remove)
-		checkProcess(t, b, exampleProcess("other"))
-		addProcesses(t, b, p)
-		checkProcess(t, b, p)
-	},
-
+	continues: true, unknown: storage.ErrNotFound,
+}.and(tests{
 	"a rollback undoes changes": func(t *testing.T, open func(*testing.T) Backend) {
 		b, p := open(t), exampleProcess("p")
 		addProcesses(t, b, p)
@@ -122,7 +72,7 @@ var processes = tests{
 		p.Turns = writers * changes
 		checkProcess(t, b, p)
 	},
-}
+})
 
 func takeTurn(ctx context.Context, b Backend, id string) error {
 	return b.InTx(ctx, func(ctx context.Context) error {

@@ -41,63 +41,31 @@ func checkProcessKeys(t *testing.T, b Backend, list ...portal.Key) {
 	}
 }
 
-var processKeys = tests{
-	"a key is stored with all fields": func(t *testing.T, open func(*testing.T) Backend) {
-		b, fresh := open(t), portal.Key{Client: "c", Value: "“漢字”", Fingerprint: "f", CreatedAt: base}
-		addProcessKeys(t, b, exampleProcessKey("k"), fresh)
-		b = b.Reopen(t)
-		checkProcessKeys(t, b, exampleProcessKey("k"), fresh)
+var processKeys = recordType[portal.Key]{
+	examples: []portal.Key{
+		exampleProcessKey("k"), {Client: "c", Value: "“漢字”", Fingerprint: "f", CreatedAt: base},
+		{Client: "c", Value: "1k", CreatedAt: base}, {Client: "c1", Value: "k", CreatedAt: base}, // which are equal when joined
 	},
-
-	"clients may have equal keys": func(t *testing.T, open func(*testing.T) Backend) {
-		b, one, other := open(t), exampleProcessKey("k"), exampleProcessKey("k")
-		one.Client, one.Value = "c", "1k"
-		other.Client, other.Process = "c1", id("other")
-		addProcessKeys(t, b, one, other)
-		checkProcessKeys(t, b, one, other)
-		do(t, b, func(ctx context.Context) error { return b.Processes.DeleteKey(ctx, one.Client, one.Value) })
-		checkProcessKeys(t, b, other)
+	changed: func(k portal.Key) portal.Key {
+		return portal.Key{Client: k.Client, Value: k.Value, Fingerprint: "another", CreatedAt: after(9)}
 	},
-
-	"an unknown key is not found": func(t *testing.T, open func(*testing.T) Backend) {
-		b := open(t)
-		addProcessKeys(t, b, exampleProcessKey("k"))
-		for _, unknown := range []string{"", "K", "k0", "\x00", "\xff"} {
-			for _, k := range []portal.Key{{Client: "client", Value: unknown}, {Client: unknown, Value: "k"}} {
-				_, err := b.Processes.Key(t.Context(), k.Client, k.Value)
-				checkError(t, err, storage.ErrNotFound)
-				doFailing(t, b, storage.ErrNotFound, func(ctx context.Context) error { return b.Processes.UpdateKey(ctx, k) })
-				do(t, b, func(ctx context.Context) error { return b.Processes.DeleteKey(ctx, k.Client, k.Value) })
-			}
+	others: func(k portal.Key) []portal.Key {
+		all := withOtherIDs("k", func(k *portal.Key, id string) { k.Client = id })(k)
+		for _, value := range []string{"", "K", "k0", "\x00", "\xff"} {
+			all = append(all, portal.Key{Client: k.Client, Value: value})
 		}
-		checkProcessKeys(t, b, exampleProcessKey("k"))
+		return all
 	},
-
-	"a key of a client exists once, and the transaction goes on": func(t *testing.T, open func(*testing.T) Backend) {
-		b, again := open(t), exampleProcessKey("k")
-		again.Fingerprint = "another"
-		addProcessKeys(t, b, exampleProcessKey("k"))
-		do(t, b, func(ctx context.Context) error {
-			checkError(t, b.Processes.CreateKey(ctx, again), storage.ErrExists)
-			return b.Processes.CreateKey(ctx, exampleProcessKey("other"))
-		})
-		checkProcessKeys(t, b, exampleProcessKey("k"), exampleProcessKey("other"))
+	get: func(ctx context.Context, b Backend, k portal.Key) (portal.Key, error) {
+		return b.Processes.Key(ctx, k.Client, k.Value)
 	},
-
-	"a key is replaced and deleted": func(t *testing.T, open func(*testing.T) Backend) {
-		b, k := open(t), exampleProcessKey("k")
-		addProcessKeys(t, b, k, exampleProcessKey("other"))
-		k.Fingerprint, k.CreatedAt, k.Process, k.Until = "another", after(9), "", time.Time{}
-		do(t, b, func(ctx context.Context) error { return b.Processes.UpdateKey(ctx, k) })
-		checkProcessKeys(t, b, k, exampleProcessKey("other"))
-		for range 2 {
-			do(t, b, func(ctx context.Context) error { return b.Processes.DeleteKey(ctx, k.Client, k.Value) })
-			_, err := b.Processes.Key(t.Context(), k.Client, k.Value)
-			checkError(t, err, storage.ErrNotFound)
-		}
-		checkProcessKeys(t, b, exampleProcessKey("other"))
+	add:    func(ctx context.Context, b Backend, k portal.Key) error { return b.Processes.CreateKey(ctx, k) },
+	update: func(ctx context.Context, b Backend, k portal.Key) error { return b.Processes.UpdateKey(ctx, k) },
+	remove: func(ctx context.Context, b Backend, k portal.Key) error {
+		return b.Processes.DeleteKey(ctx, k.Client, k.Value)
 	},
-
+	continues: true,
+}.and(tests{
 	"one of several concurrent transactions adds a key": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		var added atomic.Int64
@@ -132,4 +100,4 @@ var processKeys = tests{
 			return left
 		}, "first", "second", "third")
 	},
-}
+})

@@ -2,7 +2,6 @@ package storagetest
 
 import (
 	"bytes"
-	"context"
 	"crypto"
 	"io"
 	"testing"
@@ -14,24 +13,6 @@ import (
 )
 
 var reopening = tests{
-	"records are unchanged": func(t *testing.T, open func(*testing.T) Backend) {
-		b := open(t)
-		accounts := addAccounts(t, b, "b", "a")
-		clients := addClients(t, b, "a", "d", "c")
-		token, signal := addTokens(t, b, "t")[0], exampleSignal("s")
-		do(t, b, func(ctx context.Context) error { return b.BusySignals.AddSignal(ctx, signal) })
-
-		b = b.Reopen(t)
-		gotAccounts, err := b.Accounts.Accounts(t.Context())
-		checkRead(t, gotAccounts, err, accounts)
-		gotClients, err := b.Accounts.Clients(t.Context(), id("a"))
-		checkRead(t, gotClients, err, clients)
-		gotToken, err := b.Accounts.Token(t.Context(), token.Hash)
-		checkRead(t, gotToken, err, token)
-		gotSignal, err := b.BusySignals.Signal(t.Context(), signal.ID)
-		checkRead(t, gotSignal, err, signal)
-	},
-
 	"new records are listed after earlier ones": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		want := addAccounts(t, b, "b", "a")

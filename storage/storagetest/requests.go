@@ -70,7 +70,23 @@ func names(requests []signing.Request) []string {
 	return list
 }
 
-var requests = tests{
+var requests = recordType[signing.Request]{
+	examples: goldenExamples().requests,
+	changed: func(r signing.Request) signing.Request {
+		r.UpdatedAt, r.Phase, r.Code, r.Pending, r.Value, r.Draft, r.Stamp = after(9), signing.Ended, "", nil, nil, nil, nil
+		r.Revision++
+		return r
+	},
+	others: withOtherIDs("r", func(r *signing.Request, id string) { r.ID = id }),
+	get: func(ctx context.Context, b Backend, r signing.Request) (signing.Request, error) {
+		return b.Requests.Request(ctx, r.ID)
+	},
+	add:    func(ctx context.Context, b Backend, r signing.Request) error { return b.Requests.CreateRequest(ctx, r) },
+	update: func(ctx context.Context, b Backend, r signing.Request) error { return b.Requests.UpdateRequest(ctx, r) },
+	remove: func(ctx context.Context, b Backend, r signing.Request) error {
+		return b.Requests.DeleteRequest(ctx, r.ID)
+	},
+}.and(tests{
 	"a request is stored with all fields": func(t *testing.T, open func(*testing.T) Backend) {
 		b, r, own := open(t), exampleRequest("r"), exampleRequest("of its own document")
 		own.Order, own.Draft = "", nil
@@ -82,18 +98,6 @@ var requests = tests{
 		}
 		got, err := b.Requests.RequestByKey(t.Context(), r.Key.Client, r.Key.Key)
 		checkRead(t, got, err, r)
-	},
-
-	"an unknown request is not found": func(t *testing.T, open func(*testing.T) Backend) {
-		b := open(t)
-		for _, unknown := range []string{"", "r", id("r"), "\x00"} {
-			_, err := b.Requests.Request(t.Context(), unknown)
-			checkError(t, err, storage.ErrNotFound)
-			_, err = b.Requests.RequestByKey(t.Context(), unknown, unknown)
-			checkError(t, err, storage.ErrNotFound)
-		}
-		doFailing(t, b, storage.ErrNotFound, func(ctx context.Context) error { return b.Requests.UpdateRequest(ctx, exampleRequest("r")) })
-		do(t, b, func(ctx context.Context) error { return b.Requests.DeleteRequest(ctx, id("r")) })
 	},
 
 	"ids and idempotency keys are unique": func(t *testing.T, open func(*testing.T) Backend) {
@@ -174,7 +178,7 @@ var requests = tests{
 		do(t, b, func(ctx context.Context) error { return b.Requests.DeleteRequest(ctx, id("first")) })
 		unfinished(10, id("third"))
 	},
-}
+})
 
 // exampleCertificate is a certificate of a person.
 func exampleCertificate(person string) signing.KeptCertificate {
@@ -209,39 +213,21 @@ func drop(t *testing.T, b Backend, before time.Time, limit, want int) {
 	}
 }
 
-var certificates = tests{
-	"a certificate is stored with all fields": func(t *testing.T, open func(*testing.T) Backend) {
-		b, c, other := open(t), exampleCertificate("jon"), exampleCertificate("anna")
-		other.Certificate = bytes.Repeat([]byte{0, 0xff}, 4096)
-		keepCertificates(t, b, c, other)
-		b = b.Reopen(t)
-		for _, want := range []signing.KeptCertificate{c, other} {
-			got, err := b.Requests.KeptCertificate(t.Context(), want.Person)
-			checkRead(t, got, err, want)
-		}
+var certificates = recordType[signing.KeptCertificate]{
+	examples: []signing.KeptCertificate{exampleCertificate("jon"), {Person: exampleCertificate("anna").Person, Certificate: bytes.Repeat([]byte{0, 0xff}, 4096), Expires: base}},
+	changed: func(c signing.KeptCertificate) signing.KeptCertificate {
+		c.Certificate, c.Expires = []byte{1}, after(1)
+		return c
 	},
-
-	"the certificate of an unknown person is not found": func(t *testing.T, open func(*testing.T) Backend) {
-		b, c := open(t), exampleCertificate("jon")
-		keepCertificates(t, b, c)
-		for _, unknown := range []string{"", c.Person[1:], c.Person + "0", "\x00", "\xff"} {
-			_, err := b.Requests.KeptCertificate(t.Context(), unknown)
-			checkError(t, err, storage.ErrNotFound)
-		}
+	others: withOtherIDs("jon", func(c *signing.KeptCertificate, id string) { c.Person = id }),
+	get: func(ctx context.Context, b Backend, c signing.KeptCertificate) (signing.KeptCertificate, error) {
+		return b.Requests.KeptCertificate(ctx, c.Person)
 	},
-
-	"a later certificate replaces an earlier one": func(t *testing.T, open func(*testing.T) Backend) {
-		b := open(t)
-		for _, seconds := range []int{10, 20, 0} {
-			c := certificateAt("jon", seconds)
-			c.Certificate = []byte{byte(seconds)}
-			keepCertificates(t, b, c)
-			got, err := b.Requests.KeptCertificate(t.Context(), c.Person)
-			checkRead(t, got, err, c)
-		}
-		drop(t, b, after(1000), 10, 1)
+	add: func(ctx context.Context, b Backend, c signing.KeptCertificate) error {
+		return b.Requests.KeepCertificate(ctx, c)
 	},
-
+	replaces: true,
+}.and(tests{
 	"expired certificates are deleted in batches": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		first, second, third, fourth := certificateAt("1", 1), certificateAt("2", 2), certificateAt("3", 3), certificateAt("4", 4)
@@ -284,4 +270,4 @@ var certificates = tests{
 		checkRead(t, got, err, want)
 		drop(t, b, after(100), 10, 1)
 	},
-}
+})

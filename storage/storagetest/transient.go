@@ -56,42 +56,24 @@ func deleteRecords(t *testing.T, b Backend, until time.Time, limit, want int) {
 	}
 }
 
-var pageRecords = tests{
-	"a record is stored with all fields": func(t *testing.T, open func(*testing.T) Backend) {
-		b, one, short, large := open(t), exampleRecord("one", 1), exampleRecord("short", 2), exampleRecord("large", 3)
-		short.Key, short.Value = []byte{0}, nil
-		large.Value = bytes.Repeat([]byte{0, 0xff}, 8<<10)
-		putRecords(t, b, one, short, large)
-		b = b.Reopen(t)
-		checkRecords(t, b, one, short, large)
-		checkNoRecords(t, b, nil, []byte{}, one.Key[1:], one.Key[:31], append(one.Key[:32:32], 0))
+var pageRecords = recordType[storage.Record]{
+	examples: []storage.Record{
+		exampleRecord("one", 1), {Key: []byte{0}, Expires: base}, {Key: exampleRecord("large", 0).Key, Value: bytes.Repeat([]byte{0, 0xff}, 8<<10), Expires: base},
 	},
-
-	"a later record replaces an earlier one": func(t *testing.T, open func(*testing.T) Backend) {
-		b, other := open(t), exampleRecord("other", 100)
-		putRecords(t, b, other)
-		for _, seconds := range []int{10, 20, 0} {
-			r := exampleRecord("r", seconds)
-			r.Value = []byte{byte(seconds)}
-			putRecords(t, b, r)
-			checkRecords(t, b, r, other)
+	changed: func(r storage.Record) storage.Record { r.Value, r.Expires = []byte{1}, after(9); return r },
+	others: func(r storage.Record) (all []storage.Record) {
+		for _, key := range [][]byte{nil, {}, r.Key[1:], r.Key[:31], append(r.Key[:32:32], 0)} {
+			all = append(all, storage.Record{Key: key})
 		}
-		deleteRecords(t, b, after(50), 10, 1)
-		checkRecords(t, b, other)
+		return all
 	},
-
-	"a record is deleted, and deleting it again is no error": func(t *testing.T, open func(*testing.T) Backend) {
-		b, r, other := open(t), exampleRecord("r", 1), exampleRecord("other", 1)
-		putRecords(t, b, r, other)
-		for range 2 {
-			do(t, b, func(ctx context.Context) error { return b.Pages.DeleteRecord(ctx, r.Key) })
-			checkNoRecords(t, b, r.Key)
-		}
-		checkRecords(t, b, other)
-		putRecords(t, b, r)
-		checkRecords(t, b, r)
+	get: func(ctx context.Context, b Backend, r storage.Record) (storage.Record, error) {
+		return b.Pages.Record(ctx, r.Key)
 	},
-
+	add:      func(ctx context.Context, b Backend, r storage.Record) error { return b.Pages.PutRecord(ctx, r) },
+	remove:   func(ctx context.Context, b Backend, r storage.Record) error { return b.Pages.DeleteRecord(ctx, r.Key) },
+	replaces: true,
+}.and(tests{
 	"expired records are deleted in batches, the earliest first": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		putRecords(t, b, exampleRecord("3", 3), exampleRecord("1", 1), exampleRecord("4", 4), exampleRecord("2", 2), exampleRecord("5", 5), exampleRecord("1", 10))
@@ -104,19 +86,6 @@ var pageRecords = tests{
 		checkRecords(t, b, exampleRecord("5", 5), exampleRecord("1", 10))
 		deleteRecords(t, b, after(5).Add(-time.Microsecond), 10, 0)
 		deleteRecords(t, b, after(100), 10, 2)
-	},
-
-	"a rollback removes a record": func(t *testing.T, open func(*testing.T) Backend) {
-		b, r := open(t), exampleRecord("r", 1)
-		rollBack(t, b, func(ctx context.Context) error {
-			if err := b.Pages.PutRecord(ctx, r); err != nil {
-				return err
-			}
-			got, err := b.Pages.Record(ctx, r.Key)
-			checkRead(t, got, err, r)
-			return nil
-		})
-		checkNoRecords(t, b, r.Key)
 	},
 
 	"a record that was read and did not exist is not added by another transaction": func(t *testing.T, open func(*testing.T) Backend) {
@@ -143,7 +112,7 @@ var pageRecords = tests{
 			checkRecords(t, b, storage.Record{Key: key, Value: []byte{0, people}, Expires: base})
 		}
 	},
-}
+})
 
 // count adds one to the number in a record, which is 0 if there is no record.
 func count(ctx context.Context, b Backend, key []byte) error {

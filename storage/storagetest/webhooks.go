@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync/atomic"
@@ -39,34 +40,26 @@ func checkSubscriptions(t *testing.T, b Backend, account string, want ...deliver
 	checkRead(t, got, err, want)
 }
 
-var subscriptions = tests{
-	"a subscription is stored with all fields": func(t *testing.T, open func(*testing.T) Backend) {
-		b, s := open(t), exampleSubscription("s")
-		fresh := delivery.Subscription{ID: id("fresh"), Account: id("a"), URL: "https://x.example", EventTypes: []string{"e"}, CreatedAt: base, UpdatedAt: base, Secret: []byte{1}}
-		addSubscriptions(t, b, s, fresh)
-		b = b.Reopen(t)
-		for _, want := range []delivery.Subscription{s, fresh} {
-			got, err := b.Webhooks.Subscription(t.Context(), want.ID)
-			checkRead(t, got, err, want)
-		}
-		checkSubscriptions(t, b, id("a"), s, fresh)
+var subscriptions = recordType[delivery.Subscription]{
+	examples: goldenExamples().subscriptions,
+	changed: func(s delivery.Subscription) delivery.Subscription {
+		return delivery.Subscription{ID: s.ID, Account: s.Account, URL: "https://other.example", EventTypes: []string{"participant.declined"}, CreatedAt: s.CreatedAt, UpdatedAt: after(9), Secret: []byte{2}, Generation: 8}
 	},
-
-	"an unknown subscription is not found": func(t *testing.T, open func(*testing.T) Backend) {
-		b := open(t)
-		addSubscriptions(t, b, exampleSubscription("s"))
-		for _, unknown := range otherIDs("s") {
-			_, err := b.Webhooks.Subscription(t.Context(), unknown)
-			checkError(t, err, storage.ErrNotFound)
-			doFailing(t, b, storage.ErrNotFound, func(ctx context.Context) error { return b.Webhooks.DeleteSubscription(ctx, unknown) })
-			s := exampleSubscription("s")
-			s.ID = unknown
-			doFailing(t, b, storage.ErrNotFound, func(ctx context.Context) error { return b.Webhooks.UpdateSubscription(ctx, s) })
-			checkSubscriptions(t, b, unknown)
-		}
-		checkSubscriptions(t, b, id("a"), exampleSubscription("s"))
+	others: withOtherIDs("s", func(s *delivery.Subscription, id string) { s.ID = id }),
+	get: func(ctx context.Context, b Backend, s delivery.Subscription) (delivery.Subscription, error) {
+		return b.Webhooks.Subscription(ctx, s.ID)
 	},
-
+	add: func(ctx context.Context, b Backend, s delivery.Subscription) error {
+		return b.Webhooks.CreateSubscription(ctx, s, manySubscriptions)
+	},
+	update: func(ctx context.Context, b Backend, s delivery.Subscription) error {
+		return b.Webhooks.UpdateSubscription(ctx, s)
+	},
+	remove: func(ctx context.Context, b Backend, s delivery.Subscription) error {
+		return b.Webhooks.DeleteSubscription(ctx, s.ID)
+	},
+	continues: true, unknown: storage.ErrNotFound,
+}.and(tests{
 	"subscriptions are listed in the order of their creation": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		want := []delivery.Subscription{exampleSubscription("c"), exampleSubscription("a"), exampleSubscription("b")}
@@ -88,32 +81,6 @@ var subscriptions = tests{
 		changed.ActivatedAt, changed.FailingSince, changed.AlertedAt = time.Time{}, time.Time{}, time.Time{}
 		do(t, b, func(ctx context.Context) error { return b.Webhooks.UpdateSubscription(ctx, changed) })
 		checkSubscriptions(t, b, id("a"), changed, other)
-	},
-
-	"a deleted subscription does not exist, and its ID can be used again": func(t *testing.T, open func(*testing.T) Backend) {
-		b := open(t)
-		s, other := exampleSubscription("s"), exampleSubscription("other")
-		addSubscriptions(t, b, s, other)
-		remove := func(ctx context.Context) error { return b.Webhooks.DeleteSubscription(ctx, s.ID) }
-		do(t, b, remove)
-		_, err := b.Webhooks.Subscription(t.Context(), s.ID)
-		checkError(t, err, storage.ErrNotFound)
-		doFailing(t, b, storage.ErrNotFound, remove)
-		addSubscriptions(t, b, s)
-		checkSubscriptions(t, b, id("a"), other, s)
-	},
-
-	"an ID exists once, and the transaction goes on": func(t *testing.T, open func(*testing.T) Backend) {
-		b, s := open(t), exampleSubscription("s")
-		addSubscriptions(t, b, s)
-		again, other := s, exampleSubscription("other")
-		again.Account = id("b")
-		do(t, b, func(ctx context.Context) error {
-			checkError(t, b.Webhooks.CreateSubscription(ctx, again, manySubscriptions), storage.ErrExists)
-			return b.Webhooks.CreateSubscription(ctx, other, manySubscriptions)
-		})
-		checkSubscriptions(t, b, id("a"), s, other)
-		checkSubscriptions(t, b, id("b"))
 	},
 
 	"an account has at most the limit, and the transaction goes on": func(t *testing.T, open func(*testing.T) Backend) {
@@ -161,7 +128,7 @@ var subscriptions = tests{
 			t.Errorf("%d subscriptions, %d were added and %d refused, error %v", len(list), added.Load(), refused.Load(), err)
 		}
 	},
-}
+})
 
 // otherIDs returns IDs that are not the one of the name, though some resemble it.
 func otherIDs(name string) []string {
@@ -180,7 +147,33 @@ func checkKeys(t *testing.T, b Backend, want ...delivery.SigningKey) {
 	checkRead(t, got, err, want)
 }
 
-var signingKeys = tests{
+var signingKeys = recordType[delivery.SigningKey]{
+	examples: goldenExamples().keys,
+	changed: func(k delivery.SigningKey) delivery.SigningKey {
+		return delivery.SigningKey{Number: k.Number, Public: []byte{1}, Private: []byte{2}, CreatedAt: after(5)}
+	},
+	others: func(k delivery.SigningKey) (all []delivery.SigningKey) {
+		for _, k.Number = range []int{0, -1, 3, 10} {
+			all = append(all, k)
+		}
+		return all
+	},
+	get: func(ctx context.Context, b Backend, k delivery.SigningKey) (delivery.SigningKey, error) {
+		all, err := b.Webhooks.Keys(ctx)
+		for _, one := range all {
+			if one.Number == k.Number {
+				return one, err
+			}
+		}
+		return delivery.SigningKey{}, cmp.Or(err, storage.ErrNotFound)
+	},
+	add:    func(ctx context.Context, b Backend, k delivery.SigningKey) error { return b.Webhooks.CreateKey(ctx, k) },
+	update: func(ctx context.Context, b Backend, k delivery.SigningKey) error { return b.Webhooks.UpdateKey(ctx, k) },
+	remove: func(ctx context.Context, b Backend, k delivery.SigningKey) error {
+		return b.Webhooks.DeleteKey(ctx, k.Number)
+	},
+	continues: true, unknown: storage.ErrNotFound,
+}.and(tests{
 	"keys are stored with all fields, and listed by number": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		checkKeys(t, b)
@@ -192,35 +185,6 @@ var signingKeys = tests{
 		}
 		b = b.Reopen(t)
 		checkKeys(t, b, want...)
-	},
-
-	"a number exists once, and the transaction goes on": func(t *testing.T, open func(*testing.T) Backend) {
-		b := open(t)
-		another := exampleKey(1)
-		another.Public = []byte("another")
-		do(t, b, func(ctx context.Context) error {
-			checkError(t, b.Webhooks.CreateKey(ctx, exampleKey(1)), nil)
-			checkError(t, b.Webhooks.CreateKey(ctx, another), storage.ErrExists)
-			return b.Webhooks.CreateKey(ctx, exampleKey(2))
-		})
-		checkKeys(t, b, exampleKey(1), exampleKey(2))
-	},
-
-	"a key is replaced and deleted by its number": func(t *testing.T, open func(*testing.T) Backend) {
-		b, k := open(t), exampleKey(1)
-		update := func(ctx context.Context) error { return b.Webhooks.UpdateKey(ctx, k) }
-		remove := func(ctx context.Context) error { return b.Webhooks.DeleteKey(ctx, k.Number) }
-		for _, fn := range []func(context.Context) error{update, remove} {
-			doFailing(t, b, storage.ErrNotFound, fn)
-		}
-		for _, number := range []int{1, 2} {
-			do(t, b, func(ctx context.Context) error { return b.Webhooks.CreateKey(ctx, exampleKey(number)) })
-		}
-		k.Public, k.Private, k.CreatedAt, k.EndsAt = []byte{1}, []byte{2}, after(5), time.Time{}
-		do(t, b, update)
-		checkKeys(t, b, k, exampleKey(2))
-		do(t, b, remove)
-		checkKeys(t, b, exampleKey(2))
 	},
 
 	"one of several concurrent transactions adds the first key": func(t *testing.T, open func(*testing.T) Backend) {
@@ -247,4 +211,4 @@ var signingKeys = tests{
 		}
 		checkKeys(t, b, <-added)
 	},
-}
+})
