@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto"
 	"crypto/rsa"
-	"crypto/sha256"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/asn1"
@@ -14,7 +13,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"sync"
 	"time"
 )
 
@@ -77,113 +75,6 @@ func (e chainError) sentinel() error {
 		return ErrOutsideValidity
 	}
 	return ErrNoChain
-}
-
-// Chains is a cache of verified certificate chains and issuers. Most signatures come from the same
-// few authorities, and verifying the authorities' certificates costs more than all other work on a
-// signature. The zero value is empty and ready to use. Several goroutines may use it at once.
-type Chains struct {
-	mu     sync.Mutex
-	byKey  map[chainKey][]*x509.Certificate
-	issued map[issuerKey]bool
-}
-
-type certificateDigest [sha256.Size]byte
-
-// chainKey is everything that a chain depends on besides the time. It includes the intermediates, because
-// documents embed certificates of authorities, some of them outdated or revoked: a chain over those
-// must not be used for another document.
-type chainKey struct {
-	certificate, intermediates certificateDigest
-	roots                      *x509.CertPool
-}
-
-func newChainKey(cert *x509.Certificate, intermediates []*x509.Certificate, roots *x509.CertPool) chainKey {
-	key := chainKey{certificate: sha256.Sum256(cert.Raw), roots: roots}
-	all := sha256.New()
-	for _, c := range intermediates { // DER has its own length, so no separator is needed
-		all.Write(c.Raw)
-	}
-	all.Sum(key.intermediates[:0])
-	return key
-}
-
-// maxCachedChains bounds the entries of each map of [Chains]. When a map is full, addToCache
-// empties it.
-const maxCachedChains = 1024
-
-// Chain builds the chain of a certificate to a root of the sources, as the function [Chain] does. If
-// the sources have a cache (s.Chains), it returns a chain from there while all of its certificates
-// are valid at the given time: nothing else about a chain depends on time. The caller must not
-// change the returned slice.
-func (s Sources) Chain(cert *x509.Certificate, intermediates []*x509.Certificate, at time.Time) ([]*x509.Certificate, error) {
-	if s.Chains == nil {
-		return Chain(cert, intermediates, s.Roots, at)
-	}
-	key := newChainKey(cert, intermediates, s.Roots)
-	if chain := s.Chains.cached(key, at); chain != nil {
-		return chain, nil
-	}
-	chain, err := Chain(cert, intermediates, s.Roots, at)
-	if err == nil {
-		s.Chains.mu.Lock()
-		defer s.Chains.mu.Unlock()
-		addToCache(&s.Chains.byKey, key, chain)
-		for i := range len(chain) - 1 {
-			addToCache(&s.Chains.issued, newIssuerKey(chain[i], chain[i+1]), true)
-		}
-	}
-	return chain, err
-}
-
-// issuerKey identifies a certificate and the certificate whose key signed it.
-type issuerKey [2]certificateDigest
-
-func newIssuerKey(cert, issuer *x509.Certificate) issuerKey {
-	return issuerKey{sha256.Sum256(cert.Raw), sha256.Sum256(issuer.Raw)}
-}
-
-// CheckIssuer does what the function [CheckIssuer] does, and remembers in s.Chains for which
-// certificates and issuers it succeeded.
-func (s Sources) CheckIssuer(cert, issuer *x509.Certificate) error {
-	if s.Chains == nil {
-		return CheckIssuer(cert, issuer)
-	}
-	key := newIssuerKey(cert, issuer)
-	s.Chains.mu.Lock()
-	issued := s.Chains.issued[key]
-	s.Chains.mu.Unlock()
-	if issued {
-		return nil
-	}
-	err := CheckIssuer(cert, issuer)
-	if err == nil {
-		s.Chains.mu.Lock()
-		defer s.Chains.mu.Unlock()
-		addToCache(&s.Chains.issued, key, true)
-	}
-	return err
-}
-
-// cached returns the chain of a key if all of its certificates are valid at the time, or else nil.
-func (c *Chains) cached(key chainKey, at time.Time) []*x509.Certificate {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	chain := c.byKey[key]
-	for _, cert := range chain {
-		if at.Before(cert.NotBefore) || at.After(cert.NotAfter) {
-			return nil
-		}
-	}
-	return chain
-}
-
-// addToCache adds an entry to a map of [Chains], whose mutex the caller holds.
-func addToCache[K comparable, V any](cache *map[K]V, key K, value V) {
-	if *cache == nil || len(*cache) >= maxCachedChains {
-		*cache = make(map[K]V)
-	}
-	(*cache)[key] = value
 }
 
 // oidPSSKey marks keys that may be used with RSASSA-PSS only (RFC 4055 section 1.2).
@@ -276,7 +167,8 @@ func (p *Pool) Issuers(_ context.Context, cert *x509.Certificate) ([]*x509.Certi
 // same key, so an expired certificate in memory does not end the search.
 type IssuersInOrder []Issuers
 
-// Issuers implements [Issuers]. It returns all certificates found so far that issued cert. If there
+// Issuers implements [Issuers]. It returns all certificates found so far that have the issuer's name and
+// the identifier of its key; where a certificate has no identifier, those whose key signed cert. If there
 // are none, it returns the errors of all sources, joined; nil if no source has failed.
 func (o IssuersInOrder) Issuers(ctx context.Context, cert *x509.Certificate) ([]*x509.Certificate, error) {
 	var all []*x509.Certificate
@@ -288,7 +180,7 @@ func (o IssuersInOrder) Issuers(ctx context.Context, cert *x509.Certificate) ([]
 			failures = append(failures, err)
 		}
 		for _, c := range found {
-			if CheckIssuer(cert, c) == nil {
+			if isLikelyIssuer(cert, c) {
 				all = append(all, c)
 			}
 		}
@@ -300,6 +192,16 @@ func (o IssuersInOrder) Issuers(ctx context.Context, cert *x509.Certificate) ([]
 		return all, nil
 	}
 	return nil, errors.Join(failures...)
+}
+
+// isLikelyIssuer reports whether issuer has the name and the key that cert names. It verifies a
+// signature only if one of them does not identify the key, because the caller verifies the chain
+// anyway.
+func isLikelyIssuer(cert, issuer *x509.Certificate) bool {
+	if len(cert.AuthorityKeyId) == 0 || len(issuer.SubjectKeyId) == 0 {
+		return CheckIssuer(cert, issuer) == nil
+	}
+	return bytes.Equal(cert.RawIssuer, issuer.RawSubject) && bytes.Equal(cert.AuthorityKeyId, issuer.SubjectKeyId)
 }
 
 func validAt(c *x509.Certificate, t time.Time) bool {

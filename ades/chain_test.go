@@ -15,7 +15,6 @@ import (
 	"math/big"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,63 +22,6 @@ import (
 
 	certtest "github.com/innsigli/innsigli/internal/test/cert"
 )
-
-// TestChains checks that a cache returns the chain that would be found without it: for other
-// intermediates, other roots or another time it is another one, or there is none.
-func TestChains(t *testing.T) {
-	root := issue(t, "Root", nil, certified{})
-	old := issue(t, "Issuing", nil, root)
-	renewed := issue(t, "Issuing", old.key, root)
-	leaf := issue(t, "Leaf", nil, old).Certificate
-	roots, others := poolOf(root), poolOf(issue(t, "Root", nil, certified{}))
-	s := Sources{Roots: roots, Chains: new(Chains)}
-	now := time.Now()
-	for _, row := range []struct {
-		name          string
-		roots         *x509.CertPool
-		intermediates []*x509.Certificate
-		at            time.Time
-		want          *x509.Certificate // the issuer in the chain; nil: no chain
-	}{
-		{"old intermediate", roots, list(old), now, old.Certificate},
-		{"renewed intermediate", roots, list(renewed), now, renewed.Certificate},
-		{"no intermediate", roots, nil, now, nil},
-		{"other roots", others, list(old), now, nil},
-		{"expired", roots, list(old), now.AddDate(1, 0, 0), nil},
-		{"not yet valid", roots, list(old), now.AddDate(-1, 0, 0), nil},
-	} {
-		for range 2 {
-			chain, err := Sources{Roots: row.roots, Chains: s.Chains}.Chain(leaf, row.intermediates, row.at)
-			if row.want == nil && err == nil || row.want != nil && !slices.ContainsFunc(chain, row.want.Equal) {
-				t.Errorf("%s: got %d certificates, %v", row.name, len(chain), err)
-			}
-		}
-	}
-	for _, pair := range [][2]*x509.Certificate{{leaf, old.Certificate}, {old.Certificate, root.Certificate}} {
-		if !s.Chains.issued[newIssuerKey(pair[0], pair[1])] {
-			t.Errorf("the issuer of %s is not cached", pair[0].Subject)
-		}
-	}
-	if err := s.CheckIssuer(leaf, root.Certificate); !errors.Is(err, ErrNoChain) {
-		t.Errorf("another issuer: got %v, want %v", err, ErrNoChain)
-	}
-	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() {
-			_, err := s.Chain(leaf, list(old), now)
-			if err := errors.Join(err, s.CheckIssuer(leaf, old.Certificate)); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-	for i := range 2 * maxCachedChains {
-		addToCache(&s.Chains.issued, issuerKey{{byte(i), byte(i >> 8)}}, true)
-	}
-	if n := len(s.Chains.issued); n > maxCachedChains {
-		t.Errorf("%d entries, want at most %d", n, maxCachedChains)
-	}
-}
 
 // TestErrorsNameNoPerson checks that errors about chains, which are logged, identify a certificate by
 // issuer and serial number (RFC 5280 4.1.2.2), and contain no name or address of a person.

@@ -87,6 +87,10 @@ type VerifyOptions struct {
 	// that use HTTP. If nil, nothing is fetched.
 	Revocation Revocation
 	Issuers    Issuers
+	// Chains caches verified chains for a batch of documents: set the same one, with the same pools
+	// of roots, for all of them. Several verifications may use it at once. If nil, chains are cached
+	// within the document.
+	Chains *Chains
 }
 
 // Report is the result of validating a document.

@@ -78,7 +78,8 @@ type Sources struct {
 	// TimestampRoots are the trusted roots for the certificates of timestamp authorities; nil:
 	// Roots.
 	TimestampRoots *x509.CertPool
-	// Chains, if not nil, caches verified chains for later calls.
+	// Chains, if not nil, caches verified chains for later calls. It serves the calls with the same Roots
+	// and TimestampRoots.
 	Chains *Chains
 }
 

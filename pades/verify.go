@@ -101,13 +101,17 @@ func inspect(ctx context.Context, doc Document, file *pdf.File, broken bool, opt
 	if err != nil {
 		return nil, readError(err)
 	}
+	sources := ades.Sources{
+		Revocation: options.Revocation, Issuers: options.Issuers,
+		Roots: options.Roots, TimestampRoots: options.TimestampRoots, Chains: options.Chains,
+	}
 	d := &documentValidation{
 		ctx: ctx, coverage: covers, options: options, broken: broken,
 		sums:     newRangeHashes(Document{ReaderAt: doc, Size: doc.Size}, covers.ranges(fields)...),
 		usedGaps: make(map[int64]bool), earlierStores: make(map[int64]store),
 		decoded: make(map[streamLocation]stream), signedRevisions: covers.signedRevisionEnds(fields),
-		known:  validation.NewKnown(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Chains: new(ades.Chains)}),
-		online: validation.NewOnline(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Revocation: options.Revocation, Issuers: options.Issuers}),
+		known:  validation.NewKnown(ctx, sources),
+		online: validation.NewOnline(ctx, sources),
 	}
 	if d.store, err = d.readMergedStore(file); err != nil {
 		return nil, readError(err)

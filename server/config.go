@@ -55,7 +55,8 @@ type Config struct {
 	Login page.Login
 
 	// Sources returns the sources of timestamps and revocation status, and the trusted roots. The server calls it for each
-	// signature, so its result may change. nil: there are no sources and no roots, except those of the test authority of
+	// signature, so its result may change. When the trusted roots change, the result has another pool; until then it has
+	// the same pool, since chains are cached by pool. The server caches them itself if Chains is nil. nil: there are no sources and no roots, except those of the test authority of
 	// a Sandbox or Trial, and so no level above B.
 	Sources func() ades.Sources
 

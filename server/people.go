@@ -2,13 +2,11 @@ package server
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/innsigli/innsigli/account"
-	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/simulated"
 	"github.com/innsigli/innsigli/portal"
@@ -86,66 +84,6 @@ func (c Config) checkSeparation(ctx context.Context) error {
 		err = errors.New("the store was used in production: use another store for tests")
 	}
 	return err
-}
-
-// sources returns the configured sources, with those of the test authority if the server has one.
-func (p people) sources(configured func() ades.Sources) func() ades.Sources {
-	switch {
-	case p.authority == nil && configured == nil:
-		return func() ades.Sources { return ades.Sources{Roots: x509.NewCertPool()} }
-	case p.authority == nil:
-		return configured
-	case configured == nil:
-		return p.authority.Sources
-	}
-	return func() ades.Sources { return p.withAuthority(configured()) }
-}
-
-// withAuthority returns sources together with the test authority of the server. The test authority is asked first, because
-// it answers without the network; it knows only certificates that it issued. Timestamps come from the configured
-// authorities, and from the test authority if none is configured.
-func (p people) withAuthority(s ades.Sources) ades.Sources {
-	own := p.authority.Sources()
-	roots := own.Roots
-	if s.Roots != nil {
-		roots = s.Roots.Clone()
-		roots.AppendCertsFromPEM(p.authority.RootPEM())
-	}
-	all := own
-	all.Roots = roots
-	if s.TimestampRoots != nil {
-		all.TimestampRoots = s.TimestampRoots.Clone()
-		all.TimestampRoots.AppendCertsFromPEM(p.authority.RootPEM())
-	}
-	if s.Time != nil {
-		all.Time = s.Time
-	}
-	if s.Revocation != nil {
-		all.Revocation = revocationInOrder{own.Revocation, s.Revocation}
-	}
-	if s.Issuers != nil {
-		all.Issuers = ades.IssuersInOrder{own.Issuers, s.Issuers}
-	}
-	return all
-}
-
-// revocationInOrder asks its sources one after the other, until one knows the certificate.
-type revocationInOrder []ades.Revocation
-
-// Revocation implements [ades.Revocation].
-func (o revocationInOrder) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
-	var failures []error
-	for _, source := range o {
-		data, err := source.Revocation(ctx, cert, issuer, notBefore)
-		if err == nil || errors.Is(err, ades.ErrRevoked) {
-			return data, err
-		}
-		failures = append(failures, err)
-		if ctx.Err() != nil {
-			break // the caller has given up
-		}
-	}
-	return ades.RevocationData{}, errors.Join(failures...)
 }
 
 // signingMethods returns the methods with which processes can be signed, whose signatures have a level above B. A

@@ -106,10 +106,14 @@ func newInspection(ctx context.Context, d *xmldoc.Document, options ades.VerifyO
 	signatures := reader.readAll(found)
 	markEnclosed(signatures)
 	signatures = append(signatures, reader.readAll(unsigned)...)
+	sources := ades.Sources{
+		Revocation: options.Revocation, Issuers: options.Issuers,
+		Roots: options.Roots, TimestampRoots: options.TimestampRoots, Chains: options.Chains,
+	}
 	i := &inspection{
 		ctx: ctx, document: d, options: options, signatures: signatures,
-		known:    validation.NewKnown(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Chains: new(ades.Chains)}),
-		online:   validation.NewOnline(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Revocation: options.Revocation, Issuers: options.Issuers}),
+		known:    validation.NewKnown(ctx, sources),
+		online:   validation.NewOnline(ctx, sources),
 		contents: make(map[xmldoc.Node]content), instructions: sync.OnceValue(func() bool { return hasInstructions(d) }),
 	}
 	for _, s := range signatures {

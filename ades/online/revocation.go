@@ -36,6 +36,7 @@ type Revocation struct {
 	answers cache[certStatus]
 	lists   cache[*crl.List]
 	large   semaphore
+	chains  ades.Chains // the issuers of responders
 }
 
 // statusRequest is one call of [ades.Revocation] and its arguments.
@@ -141,7 +142,8 @@ func (r *Revocation) askResponder(ctx context.Context, address string, q statusR
 	if err != nil {
 		return fetched[certStatus]{}, markTemporaryRefusal(err)
 	}
-	return q.read(response, nonce, asked)
+	check := ades.Sources{Chains: &r.chains}.CheckIssuer
+	return q.read(response, nonce, asked, check)
 }
 
 // send uses GET if the address remains short enough, and POST if it does not or if the responder
@@ -190,9 +192,9 @@ func (r *Revocation) exchange(ctx context.Context, address string, request []byt
 	return ocsp.Parse(body)
 }
 
-// read checks a response against the request. A responder that signs responses in advance leaves
+// read checks a response against the request, and the certificate of its responder with checkIssuer. A responder that signs responses in advance leaves
 // the nonce out (RFC 9654 2.1). Then only the times in the response show how new it is.
-func (q statusRequest) read(response *ocsp.Response, nonce []byte, asked time.Time) (fetched[certStatus], error) {
+func (q statusRequest) read(response *ocsp.Response, nonce []byte, asked time.Time, checkIssuer func(cert, issuer *x509.Certificate) error) (fetched[certStatus], error) {
 	single, ok := response.For(q.cert, q.issuer)
 	if !ok {
 		return fetched[certStatus]{}, errors.New("response is about other certificates")
@@ -200,7 +202,7 @@ func (q statusRequest) read(response *ocsp.Response, nonce []byte, asked time.Ti
 	if response.Nonce != nil && !bytes.Equal(response.Nonce, nonce) {
 		return fetched[certStatus]{}, errors.New("response to another request: the nonce differs")
 	}
-	responder, err := response.Verify(q.issuer)
+	responder, err := response.VerifyWith(q.issuer, checkIssuer)
 	if err != nil {
 		return fetched[certStatus]{}, err
 	}

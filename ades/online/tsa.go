@@ -38,6 +38,10 @@ type TSA struct {
 	Intermediates []*x509.Certificate
 
 	Timeout time.Duration // of one request; zero: 10 seconds
+
+	// Chains, if not nil, caches the chains that lead to Roots. The clients of several authorities
+	// may share it, also with [ades.Sources].
+	Chains *ades.Chains
 }
 
 // InOrder asks timestamp authorities in order until one returns a token.
@@ -140,7 +144,8 @@ func (t *TSA) checkToken(token *tsp.Token, now time.Time) error {
 	if t.Roots == nil {
 		return nil
 	}
-	_, err := ades.Chain(token.Certificate, slices.Concat(token.Certificates, t.Intermediates), t.Roots, token.Time)
+	sources := ades.Sources{Roots: t.Roots, Chains: t.Chains}
+	_, err := sources.Chain(token.Certificate, slices.Concat(token.Certificates, t.Intermediates), token.Time)
 	return err
 }
 

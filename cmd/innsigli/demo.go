@@ -77,7 +77,7 @@ func (c demoCommand) finish(ctx context.Context, s streams, srv *server.Server, 
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(srv.RootPEM())
 	verifier := &verifier{roots: roots}
-	result, err := verifier.verify(ctx, c.Out)
+	result, err := verifier.reported(ctx, verifier.verify(ctx, c.Out))
 	if err != nil {
 		return err
 	}

@@ -139,6 +139,7 @@ func (f evidenceFlags) sources(level ades.Level, trust string, certificates []*x
 		Issuers:        &online.Issuers{Client: client},
 		Roots:          roots,
 		TimestampRoots: timestamps,
+		Chains:         new(ades.Chains),
 	}, nil
 }
 

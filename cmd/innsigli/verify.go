@@ -9,10 +9,13 @@ import (
 	"fmt"
 	"image/png"
 	"io"
+	"iter"
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
@@ -55,9 +58,8 @@ func (c verifyCommand) Run(ctx context.Context, s streams) (err error) {
 		return err
 	}
 	defer func() { err = v.close(err) }()
-	passed := true
-	for i, path := range c.Files {
-		d, err := v.verify(ctx, path)
+	passed, i := true, 0
+	for d, err := range v.verifyAll(ctx, c.Files) {
 		if err != nil {
 			return err
 		}
@@ -68,6 +70,7 @@ func (c verifyCommand) Run(ctx context.Context, s streams) (err error) {
 		if err := printReport(s.stdout, d, c.JSON, c.Language); err != nil {
 			return err
 		}
+		i++
 	}
 	if !passed {
 		return errSilent
@@ -89,6 +92,7 @@ type verifier struct {
 	at         time.Time      // zero: now
 	revocation ades.Revocation
 	issuers    ades.Issuers
+	chains     ades.Chains       // of all files
 	pictures   *revisionPictures // nil: no pictures are drawn
 }
 
@@ -121,25 +125,99 @@ func (v *verifier) close(err error) error {
 	return errors.Join(err, v.pictures.close())
 }
 
-// verify returns the report on a file, also if the file cannot be read. It returns an error if pictures cannot be
-// written, or if ctx has ended.
-func (v *verifier) verify(ctx context.Context, path string) (report.Document, error) {
-	file, err := openDocument(path)
-	if err != nil {
-		return report.Unreadable(path, err), nil
+// maxWaiting bounds the files that are verified, or being verified, before the report on an earlier one is printed.
+const maxWaiting = 64
+
+// verifyAll verifies files on all cores, and returns the reports on them in the order of the paths. A file that cannot be
+// read has a report too. The error is one of writing a picture, or that of ctx, and is the last result.
+func (v *verifier) verifyAll(ctx context.Context, paths []string) iter.Seq2[report.Document, error] {
+	return func(yield func(report.Document, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		var all sync.WaitGroup
+		waiting := make(chan chan verifiedFile, maxWaiting)
+		all.Go(func() {
+			defer close(waiting)
+			cores := make(chan struct{}, runtime.GOMAXPROCS(0))
+			for _, path := range paths {
+				if ctx.Err() != nil {
+					return
+				}
+				verified := make(chan verifiedFile, 1)
+				select {
+				case waiting <- verified:
+				case <-ctx.Done():
+					return
+				}
+				cores <- struct{}{}
+				all.Go(func() {
+					verified <- v.verify(ctx, path)
+					<-cores
+				})
+			}
+		})
+		defer func() {
+			cancel()
+			for verified := range waiting {
+				(<-verified).close()
+			}
+			all.Wait()
+		}()
+		for verified := range waiting {
+			f := <-verified
+			d, err := v.reported(ctx, f)
+			f.close()
+			if !yield(d, err) || err != nil {
+				return
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			yield(report.Document{}, err)
+		}
 	}
-	defer file.Close()
-	kind, verified, err := v.report(ctx, file)
-	if ctx.Err() != nil {
+}
+
+// verifiedFile is a file with the result of its verification.
+type verifiedFile struct {
+	path   string
+	file   *os.File // open for the pictures; nil if it could not be opened, or if no pictures are drawn
+	kind   format
+	report *ades.Report
+	err    error // why the file could not be verified
+}
+
+func (f verifiedFile) close() {
+	if f.file != nil {
+		f.file.Close()
+	}
+}
+
+// verify verifies a file. The caller closes the result.
+func (v *verifier) verify(ctx context.Context, path string) verifiedFile {
+	f := verifiedFile{path: path}
+	if f.file, f.err = openDocument(path); f.err != nil {
+		return f
+	}
+	f.kind, f.report, f.err = v.report(ctx, f.file)
+	if v.pictures == nil {
+		f.close()
+		f.file = nil
+	}
+	return f
+}
+
+// reported returns the report on a file after its pictures are drawn.
+func (v *verifier) reported(ctx context.Context, f verifiedFile) (report.Document, error) {
+	switch {
+	case ctx.Err() != nil:
 		return report.Document{}, ctx.Err()
+	case f.err != nil:
+		return report.Unreadable(f.path, f.err), nil
 	}
-	if err != nil {
-		return report.Unreadable(path, err), nil
-	}
+	var err error
 	if v.pictures != nil {
-		err = v.pictures.draw(ctx, file, kind, verified)
+		err = v.pictures.draw(ctx, f.file, f.kind, f.report)
 	}
-	return report.New(path, verified), err
+	return report.New(f.path, f.report), err
 }
 
 var errNotRegular = errors.New("not a regular file")
@@ -166,7 +244,7 @@ func (v *verifier) report(ctx context.Context, file *os.File) (format, *ades.Rep
 	if err != nil {
 		return 0, nil, err
 	}
-	options := ades.VerifyOptions{Time: v.at, Roots: v.roots, TimestampRoots: v.timestamps, Revocation: v.revocation, Issuers: v.issuers}
+	options := ades.VerifyOptions{Time: v.at, Roots: v.roots, TimestampRoots: v.timestamps, Revocation: v.revocation, Issuers: v.issuers, Chains: &v.chains}
 	if kind == formatXML {
 		verified, err := xades.Verify(ctx, xades.Document{ReaderAt: file, Size: stat.Size()}, options)
 		return kind, verified, err

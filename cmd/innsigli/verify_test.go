@@ -2,13 +2,16 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"image"
 	"image/png"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -173,13 +176,55 @@ func TestVerifyRevisionsBound(t *testing.T) {
 	}
 	p.most = 3
 	v := &verifier{pictures: p}
-	_, err = v.verify(t.Context(), "twice.pdf")
+	for _, err = range v.verifyAll(t.Context(), []string{"twice.pdf"}) {
+	}
 	if err := v.close(err); err != nil {
 		t.Fatal(err)
 	}
 	said := strings.TrimSpace(lateRenderer.ReplaceAllString(talk.String(), ""))
 	if got := names(t, "pictures"); len(got) != 3 || said != "innsigli: pages that were not drawn: 1 (--revisions draws at most 3)" {
 		t.Errorf("%q, %s", got, &talk)
+	}
+}
+
+// Many files are verified at once, and reported on in their order, as if each had been verified alone.
+func TestVerifyInOrder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeSigner(t, ".", catest.New(t))
+	for _, name := range []string{"in.pdf", "in.xml"} {
+		output(t, done, "sign", name, "--cert", "chain.pem", "--key", "key.pem", "-o", "signed-"+name)
+	}
+	files := slices.Repeat([]string{"signed-in.pdf", "in.pdf", "missing.pdf", "signed-in.xml", "."}, maxWaiting)
+	var alone []string
+	for _, name := range files[:5] {
+		var out bytes.Buffer
+		run(t.Context(), []string{"verify", name, "--trust", "root.pem"}, &out, io.Discard)
+		alone = append(alone, out.String())
+	}
+	var out bytes.Buffer
+	status := run(t.Context(), append([]string{"verify", "--trust", "root.pem"}, files...), &out, io.Discard)
+	want := strings.Join(slices.Repeat(alone, maxWaiting), "\n")
+	if diff := cmp.Diff(want, out.String()); diff != "" || status != failed {
+		t.Errorf("status %d (-want +got):\n%.2000s", status, diff)
+	}
+}
+
+// No file is verified after the command was interrupted, and none stays open.
+func TestVerifyInterrupted(t *testing.T) {
+	t.Chdir(t.TempDir())
+	signedTwice(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	reports := 0
+	var last error
+	for _, err := range new(verifier).verifyAll(ctx, slices.Repeat([]string{"twice.pdf"}, 10*maxWaiting)) {
+		if last = err; err == nil {
+			reports++
+			cancel()
+		}
+	}
+	if reports != 1 || !errors.Is(last, context.Canceled) {
+		t.Errorf("%d reports, %v", reports, last)
 	}
 }
 

@@ -30,22 +30,22 @@ var (
 )
 
 // Sources returns sources that get timestamps, revocation data and issuers from the authority without a server. now
-// returns the time; nil is [time.Now].
+// returns the time; nil is [time.Now]. All of them have the same pool of the root, and no cache of chains: the caller
+// sets one.
 func (a *Authority) Sources(now func() time.Time) ades.Sources {
 	if now == nil {
 		now = time.Now
 	}
 	s := sources{a, now}
 	a.once.Do(func() { a.roots = a.Roots() })
-	return ades.Sources{Time: s, Revocation: s, Issuers: s, Roots: a.roots, Chains: &a.chains}
+	return ades.Sources{Time: s, Revocation: s, Issuers: s, Roots: a.roots}
 }
 
 // sourcePool is the pool of the root that all sources of an authority share, since ades.Chains caches chains by the
 // pool.
 type sourcePool struct {
-	once   sync.Once
-	roots  *x509.CertPool
-	chains ades.Chains
+	once  sync.Once
+	roots *x509.CertPool
 }
 
 // Timestamp implements [ades.Timestamper].

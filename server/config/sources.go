@@ -152,6 +152,7 @@ func (i identity) client(s section, address string) *http.Client {
 // liveSources has the sources of the configuration that is in force. A reload replaces them while they are used.
 type liveSources struct {
 	current atomic.Pointer[sources]
+	chains  ades.Chains // under the roots of all configurations, each of which has pools of its own
 }
 
 // sources are the sources of one configuration file.
@@ -168,7 +169,7 @@ type sources struct {
 // Sources returns the current sources. It is the Sources of a [server.Config].
 func (l *liveSources) Sources() ades.Sources {
 	s := l.current.Load()
-	all := ades.Sources{Roots: s.roots, TimestampRoots: s.timestamps, Revocation: s.revocation, Issuers: ades.IssuersInOrder{s.pool, s.issuers}}
+	all := ades.Sources{Roots: s.roots, TimestampRoots: s.timestamps, Chains: &l.chains, Revocation: s.revocation, Issuers: ades.IssuersInOrder{s.pool, s.issuers}}
 	if len(s.time) > 0 {
 		all.Time = s.time
 	}
@@ -190,7 +191,7 @@ func (l *liveSources) take(f File) {
 		next.revocation, next.issuers = &online.Revocation{Client: client}, &online.Issuers{Client: client}
 	}
 	for _, a := range f.authorities {
-		a.tsa.Client = before.client(a)
+		a.tsa.Client, a.tsa.Chains = before.client(a), &l.chains
 		if a.tsa.Roots == nil { // so that the next authority is asked if a token does not lead to a root
 			a.tsa.Roots = cmp.Or(next.timestamps, next.roots)
 		}

@@ -26,6 +26,7 @@
 package validation
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/x509"
@@ -60,8 +61,8 @@ type Known struct {
 	timestamps *Known                         // the result of ForTimestamps; nil: not made yet
 }
 
-// NewKnown returns the Known of one document. Of the sources it uses the roots and the remembered
-// chains. Without roots, no certificate is trusted.
+// NewKnown returns the Known of one document. Of the sources it uses the roots and the cache of
+// chains; without one, it caches chains for the document. Without roots, no certificate is trusted.
 func NewKnown(ctx context.Context, sources ades.Sources, certificates ...*x509.Certificate) *Known {
 	k := &Known{work: newWork(ctx, sources), roots: sources.Roots}
 	k.bySubject = k.work.bySubject(certificates)
@@ -113,7 +114,7 @@ const (
 // signature is verified twice.
 type work struct {
 	ctx              context.Context
-	sources          ades.Sources // only the roots and the remembered chains are used
+	sources          ades.Sources // only the roots and the cache of chains are used
 	remaining        int64
 	fingerprints     map[*x509.Certificate]fingerprint
 	listFingerprints map[*crl.List]fingerprint
@@ -141,6 +142,7 @@ type verificationResult struct {
 }
 
 func newWork(ctx context.Context, sources ades.Sources) *work {
+	sources.Chains = cmp.Or(sources.Chains, new(ades.Chains))
 	return &work{
 		ctx: ctx, sources: sources, remaining: maxWork,
 		fingerprints:     make(map[*x509.Certificate]fingerprint),

@@ -1,0 +1,172 @@
+package ades
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/x509"
+	"sync"
+	"time"
+)
+
+// Chains is a cache of verified certificate chains and issuers. Most signatures come from the same
+// few authorities, and verifying the authorities' certificates costs more than all other work on a
+// signature. The zero value is empty and ready to use. Several goroutines may use it at once. The
+// owner keeps it for as long as its sources: a server for all signatures, a program that verifies
+// many documents for all of them.
+//
+// A cached chain is used only for the same certificate, the same intermediates and the same
+// [x509.CertPool] of roots, and only while all of its certificates are valid. It states nothing
+// about revocation, which is checked each time. A program whose trusted roots change uses another
+// pool from then on; one that makes a new pool for each call finds nothing in the cache.
+//
+// Chains holds at most 1024 chains and 1024 issuers, and drops those that were not used lately.
+type Chains struct {
+	byKey  recent[chainKey, []*x509.Certificate]
+	issued recent[issuerKey, struct{}]
+}
+
+// maxChainSize bounds the length of the certificates of a cached chain, in bytes of DER. Chains in
+// use have a few thousand.
+const maxChainSize = 64 << 10
+
+type certificateDigest [sha256.Size]byte
+
+// chainKey is everything that a chain depends on besides the time. It includes the intermediates, because
+// documents embed certificates of authorities, some of them outdated or revoked: a chain over those
+// must not be used for another document.
+type chainKey struct {
+	certificate, intermediates certificateDigest
+	roots                      *x509.CertPool
+}
+
+func newChainKey(cert *x509.Certificate, intermediates []*x509.Certificate, roots *x509.CertPool) chainKey {
+	key := chainKey{certificate: sha256.Sum256(cert.Raw), roots: roots}
+	all := sha256.New()
+	for _, c := range intermediates { // DER has its own length, so no separator is needed
+		all.Write(c.Raw)
+	}
+	all.Sum(key.intermediates[:0])
+	return key
+}
+
+// issuerKey identifies a certificate and the certificate whose key signed it.
+type issuerKey [2]certificateDigest
+
+func newIssuerKey(cert, issuer *x509.Certificate) issuerKey {
+	return issuerKey{sha256.Sum256(cert.Raw), sha256.Sum256(issuer.Raw)}
+}
+
+// Chain builds the chain of a certificate to a root of the sources, as the function [Chain] does. If
+// the sources have a cache (s.Chains), it returns a chain from there while all of its certificates
+// are valid at the given time: nothing else about a chain depends on time. The caller must not
+// change the returned slice.
+func (s Sources) Chain(cert *x509.Certificate, intermediates []*x509.Certificate, at time.Time) ([]*x509.Certificate, error) {
+	if s.Chains == nil {
+		return Chain(cert, intermediates, s.Roots, at)
+	}
+	key := newChainKey(cert, intermediates, s.Roots)
+	if chain, ok := s.Chains.byKey.get(key); ok && allValidAt(chain, at) {
+		return chain, nil
+	}
+	chain, err := Chain(cert, intermediates, s.Roots, at)
+	if err == nil {
+		s.Chains.add(key, chain)
+	}
+	return chain, err
+}
+
+// CheckIssuer does what the function [CheckIssuer] does, and remembers in s.Chains for which
+// certificates and issuers it succeeded.
+func (s Sources) CheckIssuer(cert, issuer *x509.Certificate) error {
+	if s.Chains == nil {
+		return CheckIssuer(cert, issuer)
+	}
+	key := newIssuerKey(cert, issuer)
+	if _, ok := s.Chains.issued.get(key); ok {
+		return nil
+	}
+	err := CheckIssuer(cert, issuer)
+	if err == nil {
+		s.Chains.issued.add(key, struct{}{})
+	}
+	return err
+}
+
+// add adds a chain that was verified, and its issuers.
+func (c *Chains) add(key chainKey, chain []*x509.Certificate) {
+	for i := range len(chain) - 1 {
+		c.issued.add(newIssuerKey(chain[i], chain[i+1]), struct{}{})
+	}
+	if kept := cloneChain(chain); kept != nil {
+		c.byKey.add(key, kept)
+	}
+}
+
+// cloneChain returns a copy of a chain, or nil if the chain is too long to be cached. Below the
+// root, which the pool holds anyway, it copies the certificates, because a parsed certificate keeps
+// all the bytes from which it was parsed in memory, such as those of a whole signature.
+func cloneChain(chain []*x509.Certificate) (clone []*x509.Certificate) {
+	size := 0
+	for i, c := range chain {
+		if size += len(c.Raw); size > maxChainSize {
+			return nil
+		}
+		if i < len(chain)-1 {
+			var err error
+			if c, err = x509.ParseCertificate(bytes.Clone(c.Raw)); err != nil {
+				return nil
+			}
+		}
+		clone = append(clone, c)
+	}
+	return clone
+}
+
+func allValidAt(chain []*x509.Certificate, at time.Time) bool {
+	for _, c := range chain {
+		if !validAt(c, at) {
+			return false
+		}
+	}
+	return true
+}
+
+// recent is a bounded map of what was used lately, in two generations. An entry that is used moves
+// to the younger one. When that is full, it becomes the older one, and the older one is dropped. So
+// an entry remains while it is used at least once in maxGeneration additions.
+// The zero value is empty and ready to use. Several goroutines may use it at once.
+type recent[K comparable, V any] struct {
+	mu             sync.Mutex
+	younger, older map[K]V
+}
+
+const maxGeneration = 512 // entries
+
+func (r *recent[K, V]) get(key K) (V, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	value, ok := r.younger[key]
+	if !ok {
+		if value, ok = r.older[key]; ok {
+			r.put(key, value)
+		}
+	}
+	return value, ok
+}
+
+func (r *recent[K, V]) add(key K, value V) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.put(key, value)
+}
+
+// put adds an entry to the younger generation. The caller holds the mutex.
+func (r *recent[K, V]) put(key K, value V) {
+	if _, ok := r.younger[key]; !ok && len(r.younger) >= maxGeneration {
+		r.older, r.younger = r.younger, nil
+	}
+	if r.younger == nil {
+		r.younger = make(map[K]V)
+	}
+	r.younger[key] = value
+}
