@@ -5,8 +5,6 @@ import (
 	"iter"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/pades/inspect"
 )
@@ -109,19 +107,19 @@ func (s accounts) Accounts(ctx context.Context) ([]account.Account, error) {
 }
 
 func (s accounts) AddAccount(ctx context.Context, a account.Account) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return accountTable.insert(tx, a.ID, accountRecord(a))
 	})
 }
 
 func (s accounts) UpdateAccount(ctx context.Context, a account.Account) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return accountTable.update(tx, a.ID, accountRecord(a))
 	})
 }
 
 func (s accounts) DeleteAccount(ctx context.Context, id string) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return accountTable.remove(tx, id)
 	})
 }
@@ -137,19 +135,19 @@ func (s accounts) Clients(ctx context.Context, accountID string) ([]account.Clie
 }
 
 func (s accounts) AddClient(ctx context.Context, c account.Client) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return clientTable.insert(tx, c.ID, storedClient(c))
 	})
 }
 
 func (s accounts) UpdateClient(ctx context.Context, c account.Client) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return clientTable.update(tx, c.ID, storedClient(c))
 	})
 }
 
 func (s accounts) DeleteClient(ctx context.Context, id string) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return clientTable.remove(tx, id)
 	})
 }
@@ -160,19 +158,19 @@ func (s accounts) Token(ctx context.Context, hash []byte) (account.TokenRecord, 
 }
 
 func (s accounts) AddToken(ctx context.Context, t account.TokenRecord) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return tokenTable.insert(tx, string(t.Hash), tokenRecord(t))
 	})
 }
 
 func (s accounts) DeleteToken(ctx context.Context, hash []byte) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return tokenTable.remove(tx, string(hash))
 	})
 }
 
 func (s accounts) DeleteExpiredTokens(ctx context.Context, now time.Time, limit int) (n int, err error) {
-	err = s.db.write(ctx, func(tx *bbolt.Tx) error {
+	err = s.db.write(ctx, func(tx *boltTx) error {
 		n, err = tokenTable.removeFirst(tx, tokenExpiry, upTo(now), limit)
 		return err
 	})
@@ -197,13 +195,13 @@ type lineRecord struct {
 func (r lineRecord) line() account.Line { return account.Line(r) }
 
 func (s accounts) AddLine(ctx context.Context, l account.Line) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return lineTable.insert(tx, l.ID, lineRecord(l))
 	})
 }
 
 func (s accounts) DeleteLines(ctx context.Context, of string, limit int) (deleted []account.Line, err error) {
-	err = s.db.write(ctx, func(tx *bbolt.Tx) error {
+	err = s.db.write(ctx, func(tx *boltTx) error {
 		records, err := lineTable.list(tx, linesOfAccount, under(text(of)), max(limit, 0))
 		if err != nil {
 			return err

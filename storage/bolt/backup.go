@@ -134,7 +134,7 @@ func (a archive) addDocuments(prefix string, records *boltFile, f *folder) error
 		return a.add(prefix+id, size, file)
 	}
 	return records.View(func(tx *bbolt.Tx) error {
-		if err := addFile(markFile, int64(len(metaBucket.get(tx).Get([]byte(folderKey))))); err != nil {
+		if err := addFile(markFile, int64(len(tx.Bucket([]byte(metaBucket)).Get([]byte(folderKey))))); err != nil {
 			return err
 		}
 		return tx.Bucket([]byte(documentTable.bucket)).ForEach(func(id, value []byte) error {

@@ -47,6 +47,7 @@
 package bolt
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -55,8 +56,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"go.etcd.io/bbolt"
 
 	"github.com/innsigli/innsigli/internal/durable"
 )
@@ -97,11 +96,12 @@ type DB struct {
 	path string
 	opts Options
 	file atomic.Pointer[boltFile] // Compact replaces it
-	// writing is held by the transaction that runs. bbolt has a lock of its own
-	// for that, but waiting for this one ends with the context.
-	writing chan struct{}
-	// unflushed is true from when Compact has renamed its file until the new name is flushed. Only the holder of writing
-	// may use it.
+	// turns are those of the functions of transactions, and of commits. bbolt has a lock of its own for that, but
+	// waiting for a turn ends with the context.
+	turns turns
+	// group is that of the transaction before, to which the next belongs too; nil if that was committed. unflushed is
+	// true from when Compact has renamed its file until the new name is flushed. Only who has the turn may use them.
+	group     *group
 	unflushed bool
 	// enqueued has a value when jobs were added; see storage.Jobs.
 	enqueued chan struct{}
@@ -131,14 +131,14 @@ func newDB(path string, opts Options) *DB {
 	if opts.syncParent == nil {
 		opts.syncParent = durable.SyncParent
 	}
-	db := &DB{path: path, opts: opts, writing: make(chan struct{}, 1), enqueued: make(chan struct{}, 1)}
+	db := &DB{path: path, opts: opts, enqueued: make(chan struct{}, 1)}
 	db.steps.New = func() any { return new([createStep]byte) }
 	return db
 }
 
 // open opens the file and the folder, and makes a new store.
 func (db *DB) open() error {
-	version, err := db.inspect(func(_ *bbolt.Tx, version int) bool { return version == schemaVersion })
+	version, err := db.inspect(func(_ *boltTx, version int) bool { return version == schemaVersion })
 	if err == nil && version > 0 {
 		err = checkVersion(version)
 	}
@@ -172,7 +172,9 @@ func (db *DB) abandon(err error) error {
 // Close waits for the transactions that run and closes the file. Closing twice
 // is no error.
 func (db *DB) Close() error {
-	db.writing <- struct{}{} // and for Compact, which replaces the file
+	if err := db.lock(context.Background()); err != nil { // and for Compact, which replaces the file
+		return err
+	}
 	defer db.unlock()
 	return db.close()
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/innsigli/innsigli/busysignal"
 )
 
@@ -56,25 +54,25 @@ func (s signals) Signal(ctx context.Context, id string) (busysignal.Signal, erro
 }
 
 func (s signals) AddSignal(ctx context.Context, signal busysignal.Signal) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return signalTable.insert(tx, signal.ID, storedSignal(signal))
 	})
 }
 
 func (s signals) UpdateSignal(ctx context.Context, signal busysignal.Signal) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return signalTable.update(tx, signal.ID, storedSignal(signal))
 	})
 }
 
 func (s signals) DeleteSignal(ctx context.Context, id string) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return signalTable.remove(tx, id)
 	})
 }
 
 func (s signals) DeleteUnusedSignals(ctx context.Context, lastUse time.Time, limit int) (n int, err error) {
-	err = s.db.write(ctx, func(tx *bbolt.Tx) error {
+	err = s.db.write(ctx, func(tx *boltTx) error {
 		n, err = signalTable.removeFirst(tx, signalUse, upTo(lastUse), limit)
 		return err
 	})

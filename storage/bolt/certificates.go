@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/innsigli/innsigli/signing"
 )
 
@@ -21,7 +19,7 @@ type certificateRecord struct {
 }
 
 func (s requests) KeepCertificate(ctx context.Context, c signing.KeptCertificate) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return certificateTable.save(tx, c.Person, certificateRecord(c))
 	})
 }

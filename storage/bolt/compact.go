@@ -14,7 +14,7 @@ import (
 // FileSize returns the size of the store's file in bytes, and how many of them are free. The store
 // uses free bytes again; Compact returns them to the file system.
 func (db *DB) FileSize() (size, free int64, err error) {
-	err = db.view(func(tx *bbolt.Tx) error {
+	err = db.view(func(tx *boltTx) error {
 		stat, err := os.Stat(db.path)
 		if err != nil {
 			return err
@@ -175,13 +175,13 @@ func copyBucket(ctx context.Context, to *boltFile, name []byte, from *bbolt.Buck
 func setCompacted(file *boltFile) error {
 	uncompacted := false
 	err := file.View(func(tx *bbolt.Tx) error {
-		uncompacted = isUncompacted(tx)
+		uncompacted = isUncompacted(&boltTx{Tx: tx})
 		return nil
 	})
 	if err != nil || !uncompacted {
 		return err
 	}
-	return file.Update(func(tx *bbolt.Tx) error { return metaBucket.get(tx).Delete([]byte(uncompactedKey)) })
+	return file.Update(func(tx *bbolt.Tx) error { return tx.Bucket([]byte(metaBucket)).Delete([]byte(uncompactedKey)) })
 }
 
 // replace does step 5 of compact. The new file is opened before the rename, so that it is locked from the start. The

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"go.etcd.io/bbolt"
-
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/internal/document"
 )
@@ -85,7 +83,7 @@ func (s documents) Create(ctx context.Context, r io.Reader, limit int64, hashes 
 }
 
 func (s documents) add(ctx context.Context, id string, d documentRecord) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error { return documentTable.insert(tx, id, d) })
+	return s.db.write(ctx, func(tx *boltTx) error { return documentTable.insert(tx, id, d) })
 }
 
 // receive writes what r delivers to a new file, which is on the disk on return, and returns
@@ -107,7 +105,7 @@ func (s documents) receive(ctx context.Context, id string, r io.Reader, limit in
 		size += int64(len(p))
 		_, err := file.Write(p)
 		if err == nil && last { // the file, then its name
-			err = errors.Join(file.Sync(), file.Close(), folder.self.Sync())
+			err = errors.Join(file.Sync(), file.Close(), folder.names.do())
 		}
 		return createError(err)
 	})
@@ -123,7 +121,7 @@ func createError(err error) error {
 }
 
 func (s documents) Keep(ctx context.Context, id string) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return documentTable.change(tx, id, func(d *documentRecord) error {
 			d.Kept = true
 			return nil
@@ -132,13 +130,17 @@ func (s documents) Keep(ctx context.Context, id string) error {
 }
 
 func (s documents) Append(ctx context.Context, id string, revisions ...storage.Revision) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return documentTable.change(tx, id, func(d *documentRecord) error {
 			if !document.Follow(d.Size, revisions) {
 				return storage.ErrMoved
 			}
+			file, err := s.db.txn(ctx).file(id)
+			if err != nil {
+				return translate(err)
+			}
 			for _, r := range revisions {
-				if err := s.db.folder.append(id, d.Size, r.Bytes); err != nil {
+				if err := s.db.folder.append(file, id, d.Size, r.Bytes); err != nil {
 					return translate(err)
 				}
 				d.Size += int64(len(r.Bytes))
@@ -149,8 +151,39 @@ func (s documents) Append(ctx context.Context, id string, revisions ...storage.R
 	})
 }
 
+// file opens the file of a document that the transaction appends to, once. The caller is within write.
+func (t *txn) file(id string) (*os.File, error) {
+	if file := t.files[id]; file != nil {
+		return file, nil
+	}
+	file, err := t.db.folder.open(id)
+	if err != nil {
+		return nil, err
+	}
+	if t.files == nil {
+		t.files = map[string]*os.File{}
+	}
+	t.files[id] = file
+	return file, nil
+}
+
+// closeFiles closes the files that the transaction has appended to, and flushes them if it is to be committed. They are
+// on the disk before its records are.
+func (t *txn) closeFiles(flush bool) (err error) {
+	for id, file := range t.files {
+		var failed error
+		if flush {
+			failed = file.Sync()
+		}
+		if failed = errors.Join(failed, file.Close()); failed != nil {
+			err = errors.Join(err, fmt.Errorf("bolt: document %s: %w", id, failed))
+		}
+	}
+	return err
+}
+
 func (s documents) Delete(ctx context.Context, id string) error {
-	return s.db.write(ctx, func(*bbolt.Tx) error {
+	return s.db.write(ctx, func(*boltTx) error {
 		return s.erase(s.db.txn(ctx), id)
 	})
 }
@@ -167,12 +200,13 @@ func (s documents) erase(t *txn, id string) error {
 	return err
 }
 
-// Sweep leaves a document alone that Create is receiving, however long that takes.
+// Sweep leaves a document alone that Create is receiving, however long that takes. In a transaction, which may still be
+// undone, it removes records, and files after the commit, and leaves files without a record to the next call.
 func (s documents) Sweep(ctx context.Context, earlier time.Time) (total int, err error) {
 	for n := sweepStep; n == sweepStep && err == nil; total += n {
 		n, err = s.sweep(ctx, earlier)
 	}
-	if err == nil {
+	if err == nil && s.db.txn(ctx) == nil {
 		var n int
 		n, err = s.db.folder.sweep(ctx)
 		total += n
@@ -186,7 +220,7 @@ func (s documents) Sweep(ctx context.Context, earlier time.Time) (total int, err
 // sweep removes the oldest few.
 func (s documents) sweep(ctx context.Context, earlier time.Time) (n int, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context) error {
-		return s.db.write(ctx, func(tx *bbolt.Tx) error {
+		return s.db.write(ctx, func(tx *boltTx) error {
 			ids := unkept.ids(tx, before(earlier), sweepStep)
 			for _, id := range ids {
 				if err := s.erase(s.db.txn(ctx), id); err != nil {
@@ -268,7 +302,7 @@ func (b *blob) ReadAt(p []byte, offset int64) (int, error) {
 // exists returns storage.ErrNotFound once the document is deleted. It uses the transaction that
 // the blob was opened in for as long as that lasts.
 func (b *blob) exists() error {
-	check := func(tx *bbolt.Tx) error {
+	check := func(tx *boltTx) error {
 		if !documentTable.has(tx, b.id) {
 			return storage.ErrNotFound
 		}

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -17,8 +15,8 @@ import (
 // number. saltBucket has the salts of entries by the entries' ids.
 var (
 	entriesOfSubject = index[entryRecord]{bucket: "evidence.subject", key: func(e entryRecord) []byte { return text(e.Subject) }}
-	entryTable       = table[entryRecord]{bucket: "evidence", indexes: []index[entryRecord]{entriesOfSubject}}
-	batchTable       = table[batchRecord]{bucket: "evidence.batches"}
+	entryTable       = table[entryRecord]{bucket: "evidence", indexes: []index[entryRecord]{entriesOfSubject}, grows: true}
+	batchTable       = table[batchRecord]{bucket: "evidence.batches", grows: true}
 )
 
 const saltBucket = bucket("evidence.salts")
@@ -38,7 +36,7 @@ type entryRecord struct {
 }
 
 // entry returns the entry of a record, with its salt.
-func (r entryRecord) entry(tx *bbolt.Tx, id []byte) storage.Entry {
+func (r entryRecord) entry(tx *boltTx, id []byte) storage.Entry {
 	e := storage.Entry{Seq: r.Seq, Subject: r.Subject, Account: r.Account, Kind: r.Kind, At: r.At, Facts: r.Facts}
 	if salt := saltBucket.get(tx).Get(id); salt != nil {
 		e.Salt = append([]byte(nil), salt...)
@@ -85,7 +83,7 @@ var _ storage.EvidenceLog = evidenceLog{}
 func (db *DB) EvidenceLog() storage.EvidenceLog { return evidenceLog{db} }
 
 func (s evidenceLog) Record(ctx context.Context, entries ...storage.Entry) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		for _, e := range entries {
 			e.Seq = int64(tx.Bucket([]byte(entryTable.bucket)).Sequence()) + 1 // which insert takes
 			if err := record(tx, e); err != nil {
@@ -96,7 +94,7 @@ func (s evidenceLog) Record(ctx context.Context, entries ...storage.Entry) error
 	})
 }
 
-func record(tx *bbolt.Tx, e storage.Entry) error {
+func record(tx *boltTx, e storage.Entry) error {
 	if !json.Valid(e.Facts) {
 		return errors.New("the facts are not JSON")
 	}
@@ -104,7 +102,7 @@ func record(tx *bbolt.Tx, e storage.Entry) error {
 }
 
 func (s evidenceLog) Entries(ctx context.Context, subject string) (entries []storage.Entry, err error) {
-	err = s.db.read(ctx, func(tx *bbolt.Tx) error {
+	err = s.db.read(ctx, func(tx *boltTx) error {
 		for _, id := range entriesOfSubject.ids(tx, under(text(subject)), noLimit) {
 			r, err := entryTable.get(tx, id)
 			if err != nil {
@@ -118,7 +116,7 @@ func (s evidenceLog) Entries(ctx context.Context, subject string) (entries []sto
 }
 
 func (s evidenceLog) LastEntry(ctx context.Context, subject string) (e storage.Entry, err error) {
-	err = s.db.read(ctx, func(tx *bbolt.Tx) error {
+	err = s.db.read(ctx, func(tx *boltTx) error {
 		in, c := under(text(subject)), tx.Bucket([]byte(entriesOfSubject.bucket)).Cursor()
 		var k, id []byte
 		if behind, _ := c.Seek(in.to); behind == nil {
@@ -140,7 +138,7 @@ func (s evidenceLog) LastEntry(ctx context.Context, subject string) (e storage.E
 }
 
 func (s evidenceLog) EntriesAfter(ctx context.Context, seq int64, limit int) (entries []storage.Entry, err error) {
-	err = s.db.read(ctx, func(tx *bbolt.Tx) error {
+	err = s.db.read(ctx, func(tx *boltTx) error {
 		c := tx.Bucket([]byte(entryTable.bucket)).Cursor()
 		for k, _ := c.Seek(number(uint64(max(seq, 0)) + 1)); k != nil && len(entries) < limit; k, _ = c.Next() {
 			r, err := entryTable.get(tx, string(k))
@@ -155,7 +153,7 @@ func (s evidenceLog) EntriesAfter(ctx context.Context, seq int64, limit int) (en
 }
 
 func (s evidenceLog) AddBatch(ctx context.Context, b storage.Batch, salts [][]byte) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		last, err := lastBatch(tx)
 		if err != nil && !errors.Is(err, storage.ErrNotFound) {
 			return err
@@ -163,8 +161,10 @@ func (s evidenceLog) AddBatch(ctx context.Context, b storage.Batch, salts [][]by
 		if !b.Follows(last) {
 			return storage.ErrMoved
 		}
+		allSalts := saltBucket.get(tx)
+		allSalts.fillPages()
 		for i, e := range b.Entries {
-			if err := saltBucket.get(tx).Put(number(uint64(e.Seq)), salts[i]); err != nil {
+			if err := allSalts.Put(number(uint64(e.Seq)), salts[i]); err != nil {
 				return fmt.Errorf("bolt: storing the salt of entry %d: %w", e.Seq, err)
 			}
 		}
@@ -173,7 +173,7 @@ func (s evidenceLog) AddBatch(ctx context.Context, b storage.Batch, salts [][]by
 }
 
 func (s evidenceLog) Batches(ctx context.Context, after int64, limit int) (batches []storage.Batch, err error) {
-	err = s.db.read(ctx, func(tx *bbolt.Tx) error {
+	err = s.db.read(ctx, func(tx *boltTx) error {
 		c := tx.Bucket([]byte(batchTable.bucket)).Cursor()
 		for k, _ := c.Seek(number(uint64(max(after, 0)) + 1)); k != nil && len(batches) < limit; k, _ = c.Next() {
 			b, err := getBatch(tx, k)
@@ -188,14 +188,14 @@ func (s evidenceLog) Batches(ctx context.Context, after int64, limit int) (batch
 }
 
 func (s evidenceLog) LastBatch(ctx context.Context) (b storage.Batch, err error) {
-	err = s.db.read(ctx, func(tx *bbolt.Tx) error {
+	err = s.db.read(ctx, func(tx *boltTx) error {
 		b, err = lastBatch(tx)
 		return err
 	})
 	return b, err
 }
 
-func lastBatch(tx *bbolt.Tx) (storage.Batch, error) {
+func lastBatch(tx *boltTx) (storage.Batch, error) {
 	k, _ := tx.Bucket([]byte(batchTable.bucket)).Cursor().Last()
 	if k == nil {
 		return storage.Batch{}, storage.ErrNotFound
@@ -203,7 +203,7 @@ func lastBatch(tx *bbolt.Tx) (storage.Batch, error) {
 	return getBatch(tx, k)
 }
 
-func getBatch(tx *bbolt.Tx, id []byte) (storage.Batch, error) {
+func getBatch(tx *boltTx, id []byte) (storage.Batch, error) {
 	r, err := batchTable.get(tx, string(id))
 	if err != nil {
 		return storage.Batch{}, err
@@ -212,7 +212,7 @@ func getBatch(tx *bbolt.Tx, id []byte) (storage.Batch, error) {
 }
 
 func (s evidenceLog) DeleteEntries(ctx context.Context, seqs ...int64) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		for _, seq := range seqs {
 			if err := deleteEntry(tx, number(uint64(seq))); err != nil {
 				return err
@@ -223,7 +223,7 @@ func (s evidenceLog) DeleteEntries(ctx context.Context, seqs ...int64) error {
 }
 
 // deleteEntry deletes an entry and its salt.
-func deleteEntry(tx *bbolt.Tx, id []byte) error {
+func deleteEntry(tx *boltTx, id []byte) error {
 	err := entryTable.remove(tx, string(id))
 	if errors.Is(err, storage.ErrNotFound) {
 		err = nil
@@ -232,7 +232,7 @@ func deleteEntry(tx *bbolt.Tx, id []byte) error {
 }
 
 func (s evidenceLog) DeleteBatch(ctx context.Context, n int64) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		b, err := getBatch(tx, number(uint64(n)))
 		if err != nil {
 			return err
@@ -254,7 +254,7 @@ func (s evidenceLog) DeleteBatch(ctx context.Context, n int64) error {
 }
 
 func (s evidenceLog) Restore(ctx context.Context, entries []storage.Entry, batches []storage.Batch) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		log := tx.Bucket([]byte(entryTable.bucket))
 		for _, e := range entries {
 			if err := log.SetSequence(max(log.Sequence(), uint64(e.Seq)-1)); err != nil {

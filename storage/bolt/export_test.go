@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 )
 
@@ -27,7 +26,7 @@ func (db *DB) DocumentBytes() (total int64, err error) {
 
 // DocumentIDs are the ids of all documents.
 func (db *DB) DocumentIDs() (ids []string, err error) {
-	err = db.view(func(tx *bbolt.Tx) error {
+	err = db.view(func(tx *boltTx) error {
 		return tx.Bucket([]byte(documentTable.bucket)).ForEach(func(id, _ []byte) error {
 			ids = append(ids, string(id))
 			return nil
@@ -38,7 +37,7 @@ func (db *DB) DocumentIDs() (ids []string, err error) {
 
 // UsedBytes is how far into its file the store has pages.
 func (db *DB) UsedBytes() (size int64) {
-	_ = db.view(func(tx *bbolt.Tx) error {
+	_ = db.view(func(tx *boltTx) error {
 		size = tx.Size()
 		return nil
 	})
@@ -47,7 +46,7 @@ func (db *DB) UsedBytes() (size int64) {
 
 // Check is bbolt's own check of all pages of the file, in which free pages are listed nowhere.
 func (db *DB) Check() (faults []error) {
-	_ = db.view(func(tx *bbolt.Tx) error {
+	_ = db.view(func(tx *boltTx) error {
 		for fault := range tx.Check() {
 			faults = append(faults, fault)
 		}
@@ -104,7 +103,7 @@ func (db *DB) AddDocuments(ids ...string) error {
 			return err
 		}
 	}
-	return db.update(func(tx *bbolt.Tx) error {
+	return db.update(func(tx *boltTx) error {
 		for _, id := range ids {
 			if err := documentTable.insert(tx, id, documentRecord{Kept: true}); err != nil {
 				return err
@@ -120,7 +119,7 @@ func (db *DB) WriteToAllTables(ctx context.Context) error {
 	return db.InTx(ctx, func(ctx context.Context) error {
 		for _, table := range schema {
 			for _, name := range table.buckets() {
-				if err := db.write(ctx, func(tx *bbolt.Tx) error { return changeBucket(tx, name) }); err != nil {
+				if err := db.write(ctx, func(tx *boltTx) error { return changeBucket(tx, name) }); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
 			}
@@ -129,18 +128,15 @@ func (db *DB) WriteToAllTables(ctx context.Context) error {
 	})
 }
 
-func changeBucket(tx *bbolt.Tx, name string) error {
+func changeBucket(tx *boltTx, name string) error {
 	b := tx.Bucket([]byte(name))
 	if b == nil {
 		return fmt.Errorf("%w: there is no such table", ErrDamaged)
 	}
-	c := b.Cursor()
-	c.First()
-	first := c.Delete()
-	c.Last()
-	last := c.Delete()
-	for _, err := range []error{first, last} {
-		if err != nil && !errors.Is(err, bolterrors.ErrIncompatibleValue) { // it has no key, or one of a bucket
+	first, _ := b.Cursor().First()
+	last, _ := b.Cursor().Last()
+	for _, key := range [][]byte{first, last} {
+		if err := b.Delete(key); err != nil && !errors.Is(err, bolterrors.ErrIncompatibleValue) { // one of a bucket
 			return err
 		}
 	}
@@ -157,14 +153,13 @@ func changeBucket(tx *bbolt.Tx, name string) error {
 // small that bbolt reads the one after it for the first time in the commit.
 func (db *DB) DeleteSome(ctx context.Context, beforeCommit func()) error {
 	return db.InTx(ctx, func(ctx context.Context) error {
-		err := db.write(ctx, func(tx *bbolt.Tx) error {
-			c := tx.Bucket([]byte(accountTable.bucket)).Cursor()
-			c.First()
+		err := db.write(ctx, func(tx *boltTx) error {
+			accounts := tx.Bucket([]byte(accountTable.bucket))
 			for range 10 {
-				if err := c.Delete(); err != nil {
+				first, _ := accounts.Cursor().First()
+				if err := accounts.Delete(first); err != nil {
 					return err
 				}
-				c.Next()
 			}
 			return nil
 		})

@@ -164,7 +164,7 @@ func mapSize(path string) int {
 // inspect returns the version of the store in the file, 0 if there is none, and changes nothing. If opens reports
 // that the caller is going to open a store of that version, inspect checks all pages and that no table is missing.
 // Before it reads the version, it checks the few pages that lead to it.
-func (db *DB) inspect(opens func(tx *bbolt.Tx, version int) bool) (version int, err error) {
+func (db *DB) inspect(opens func(tx *boltTx, version int) bool) (version int, err error) {
 	stat, err := os.Stat(db.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && stat.Size() == 0 {
 		return 0, nil
@@ -187,7 +187,7 @@ func (db *DB) inspect(opens func(tx *bbolt.Tx, version int) bool) (version int, 
 			if err := c.root(tx); err != nil {
 				return err
 			}
-			if version, err = versionOf(tx); err != nil || !opens(tx, version) {
+			if version, err = versionOf(&boltTx{Tx: tx}); err != nil || !opens(&boltTx{Tx: tx}, version) {
 				return err
 			}
 			if c, err = newPageCheck(context.Background(), tx, file); err != nil {
@@ -199,7 +199,7 @@ func (db *DB) inspect(opens func(tx *bbolt.Tx, version int) bool) (version int, 
 			if err := c.freelist(tx); err != nil {
 				return err
 			}
-			return hasTables(tx, version)
+			return hasTables(&boltTx{Tx: tx}, version)
 		})
 	})
 	return version, err
@@ -207,7 +207,7 @@ func (db *DB) inspect(opens func(tx *bbolt.Tx, version int) bool) (version int, 
 
 // version returns the version of the store in the open file; 0: it is new.
 func (db *DB) version() (version int, err error) {
-	err = db.view(func(tx *bbolt.Tx) error {
+	err = db.view(func(tx *boltTx) error {
 		version, err = versionOf(tx)
 		return err
 	})

@@ -11,8 +11,6 @@ import (
 	"sync"
 
 	"github.com/google/uuid"
-	"go.etcd.io/bbolt"
-
 	"github.com/innsigli/innsigli/internal/durable"
 )
 
@@ -20,11 +18,24 @@ import (
 // without a record is no document, and of one with a record, only as many bytes as the record
 // says: bytes behind them are of a transaction that was undone.
 //
+// What is flushed to the disk, and what for:
+//
+//   - the content of a new file, by Create: each file has to be flushed on its own.
+//   - then its name, which is in the folder: one flush for all that were created meanwhile. The record is committed after
+//     that.
+//   - a file that was appended to, once for each transaction, before the commit of the new length. Transactions that share
+//     a commit flush their files at the same time.
+//   - the file of records, by bbolt, twice for each commit: the pages, and then the first page that refers to them.
+//
+// The name of a file that is removed is not flushed: a file that is back after a crash has no record, and is swept.
+//
 // All names are resolved below the folder, also those with "..".
 type folder struct {
 	db   *DB
 	root *os.Root
 	self *os.File // the folder, to flush it
+	// names flushes the names of new files.
+	names sharedFlush
 	// owner has the owner and the group of the files that Migrate makes; nil: they are this process's.
 	owner fs.FileInfo
 
@@ -59,7 +70,45 @@ func openFolder(db *DB, path string) (*folder, error) {
 		root.Close()
 		return nil, err
 	}
-	return &folder{db: db, root: root, self: self, incoming: map[string]bool{}}, nil
+	f := &folder{db: db, root: root, self: self, incoming: map[string]bool{}}
+	f.names.flush = self.Sync
+	return f, nil
+}
+
+// sharedFlush flushes something once for all that wait for it.
+type sharedFlush struct {
+	flush func() error
+	one   sync.Mutex // held while flush runs
+	mu    sync.Mutex
+	next  *flushing // that has not begun; nil if none is wanted
+}
+
+// flushing is one call of flush. err is set when done is closed.
+type flushing struct {
+	done chan struct{}
+	err  error
+}
+
+// do returns when a flush that began after the call has ended.
+func (s *sharedFlush) do() error {
+	s.mu.Lock()
+	f := s.next
+	if f != nil {
+		s.mu.Unlock()
+		<-f.done
+		return f.err
+	}
+	f = &flushing{done: make(chan struct{})}
+	s.next = f
+	s.mu.Unlock()
+	s.one.Lock()
+	defer s.one.Unlock()
+	s.mu.Lock()
+	s.next = nil // who comes now needs another one
+	s.mu.Unlock()
+	f.err = s.flush()
+	close(f.done)
+	return f.err
 }
 
 // close may be called again.
@@ -81,7 +130,7 @@ func (db *DB) openDocuments() error {
 	if db.folder, err = openFolder(db, db.opts.DocumentFolder); err != nil {
 		return err
 	}
-	return db.view(func(tx *bbolt.Tx) error {
+	return db.view(func(tx *boltTx) error {
 		mark := string(metaBucket.get(tx).Get([]byte(folderKey)))
 		first, _ := tx.Bucket([]byte(documentTable.bucket)).Cursor().First()
 		return db.folder.checkMark(mark, first == nil)
@@ -195,28 +244,30 @@ func (f *folder) read(id string, offset int64, p []byte) error {
 	return nil
 }
 
-// append stores p as a document's bytes from its end on. They are on the disk before the
-// transaction is, and not read before that: for all others the document ends where the
+// append stores p as a document's bytes from its end on, in the file that open has opened. The caller has to flush the
+// file before the transaction is committed. They are not read before that: for all others the document ends where the
 // record says.
-func (f *folder) append(id string, end int64, p []byte) (err error) {
-	file, err := f.root.OpenFile(id, os.O_WRONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: document %s has no file", ErrDamaged, id)
-	}
-	if err != nil {
-		return fmt.Errorf("bolt: document %s: %w", id, err)
-	}
-	defer file.Close()
-	if err = file.Truncate(end); err == nil {
-		_, err = file.WriteAt(p, end)
-	}
+func (f *folder) append(file *os.File, id string, end int64, p []byte) error {
+	err := file.Truncate(end)
 	if err == nil {
-		err = file.Sync()
+		_, err = file.WriteAt(p, end)
 	}
 	if err != nil {
 		return fmt.Errorf("bolt: document %s: %w", id, err)
 	}
 	return nil
+}
+
+// open opens the file of a document that is appended to.
+func (f *folder) open(id string) (*os.File, error) {
+	file, err := f.root.OpenFile(id, os.O_WRONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: document %s has no file", ErrDamaged, id)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("bolt: document %s: %w", id, err)
+	}
+	return file, nil
 }
 
 // maxHeld is how many documents that were deleted while a backup runs are remembered, some 50 bytes for each.
@@ -310,7 +361,7 @@ func (f *folder) sweep(ctx context.Context) (total int, err error) {
 
 // strays returns the documents' files among the entries that have no record.
 func (f *folder) strays(ctx context.Context, entries []fs.DirEntry) (ids []string, err error) {
-	err = f.db.read(ctx, func(tx *bbolt.Tx) error {
+	err = f.db.read(ctx, func(tx *boltTx) error {
 		for _, entry := range entries {
 			if id := entry.Name(); isID(id) && !f.mustStay(id) && !documentTable.has(tx, id) {
 				ids = append(ids, id)
@@ -321,23 +372,26 @@ func (f *folder) strays(ctx context.Context, entries []fs.DirEntry) (ids []strin
 	return ids, err
 }
 
-// removeStray removes a file without a record, and returns how many that is. In a transaction
-// no document gets its record meanwhile.
+// removeStray removes a file without a record, and returns how many that is. The caller is in no transaction. While
+// removeStray has the turn, no document gets its record, and what it reads is committed: a record that a transaction has
+// deleted is back if its commit fails.
 func (f *folder) removeStray(ctx context.Context, id string) (n int, err error) {
-	err = f.db.InTx(ctx, func(ctx context.Context) error {
-		return f.db.read(ctx, func(tx *bbolt.Tx) error {
-			if f.mustStay(id) || documentTable.has(tx, id) {
-				return nil
-			}
-			err := f.root.Remove(id)
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
-			if err == nil {
-				n = 1
-			}
-			return err
-		})
+	if err := f.db.lock(ctx); err != nil {
+		return 0, err
+	}
+	defer f.db.unlock()
+	err = f.db.view(func(tx *boltTx) error {
+		if f.mustStay(id) || documentTable.has(tx, id) {
+			return nil
+		}
+		err := f.root.Remove(id)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil {
+			n = 1
+		}
+		return err
 	})
 	return n, err
 }

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -20,6 +18,8 @@ type index[R any] struct {
 	bucket string
 	// unique: no two records have the same key.
 	unique bool
+	// grows: keys of new entries are behind all others, but for a few.
+	grows bool
 	// key of a record, nil to leave the record out of the index.
 	key func(R) []byte
 	// keys is in place of key where a record may have several.
@@ -52,8 +52,11 @@ func (ix index[R]) keysOf(record R) [][]byte {
 
 // move has the record of an id found by the entries of what it is instead of what it was. An entry
 // that stays is not written again: one in many pages of a large file would cost as much as all.
-func (ix index[R]) move(tx *bbolt.Tx, id string, was, is *row[R]) error {
+func (ix index[R]) move(tx *boltTx, id string, was, is *row[R]) error {
 	entries, before, after := tx.Bucket([]byte(ix.bucket)), ix.entries(was), ix.entries(is)
+	if ix.grows {
+		entries.fillPages()
+	}
 	var errs []error
 	for _, key := range without(before, after) {
 		errs = append(errs, entries.Delete(key))
@@ -76,7 +79,7 @@ func without(keys, others [][]byte) (list [][]byte) {
 
 // ids are the ids of the first records in the span of an index, at most limit.
 // The caller may change the table while it goes through them.
-func (ix index[R]) ids(tx *bbolt.Tx, in span, limit int) []string {
+func (ix index[R]) ids(tx *boltTx, in span, limit int) []string {
 	var ids []string
 	c := tx.Bucket([]byte(ix.bucket)).Cursor()
 	for k, id := c.Seek(in.from); k != nil && in.holds(k) && len(ids) < limit; k, id = c.Next() {
@@ -99,7 +102,7 @@ func (t table[R]) byID() index[R] { return index[R]{bucket: t.bucket} }
 
 // create makes the buckets of a table that a file does not have. An index that an older file
 // does not have is made of its records.
-func (t table[R]) create(tx *bbolt.Tx) error {
+func (t table[R]) create(tx *boltTx) error {
 	if err := bucket(t.bucket).create(tx); err != nil {
 		return err
 	}
@@ -115,7 +118,7 @@ func (t table[R]) create(tx *bbolt.Tx) error {
 }
 
 // fill makes an index.
-func (t table[R]) fill(tx *bbolt.Tx, ix index[R]) error {
+func (t table[R]) fill(tx *boltTx, ix index[R]) error {
 	entries, err := tx.CreateBucket([]byte(ix.bucket))
 	if err != nil {
 		return err

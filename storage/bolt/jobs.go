@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"go.etcd.io/bbolt"
-
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -106,7 +104,7 @@ var _ storage.Jobs = jobs{}
 func (db *DB) Jobs() storage.Jobs { return jobs{db} }
 
 func (s jobs) Enqueue(ctx context.Context, list ...storage.Job) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		for _, j := range list {
 			r := newJobRecord(j)
 			if err := jobTable.insert(tx, r.ID, r); err != nil && !errors.Is(err, storage.ErrExists) {
@@ -123,7 +121,7 @@ func (s jobs) Enqueue(ctx context.Context, list ...storage.Job) error {
 func newJobID() string { return uuid.Must(uuid.NewV7()).String() }
 
 func (s jobs) Finish(ctx context.Context, l storage.Lease) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return lost(jobTable.removeIf(tx, l.ID, func(j jobRecord) error { return j.check(l) }))
 	})
 }
@@ -167,7 +165,7 @@ func (s jobs) Fail(ctx context.Context, l storage.Lease, f storage.Failure) erro
 
 // giveBack ends a lease and changes its job.
 func (s jobs) giveBack(ctx context.Context, l storage.Lease, change func(*jobRecord)) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		err := jobTable.change(tx, l.ID, func(j *jobRecord) error {
 			if err := j.check(l); err != nil {
 				return err
@@ -185,7 +183,7 @@ func (s jobs) giveBack(ctx context.Context, l storage.Lease, change func(*jobRec
 
 func (s jobs) Extend(ctx context.Context, leases []storage.Lease, until time.Time) ([]bool, error) {
 	held := make([]bool, len(leases))
-	err := s.db.write(ctx, func(tx *bbolt.Tx) error {
+	err := s.db.write(ctx, func(tx *boltTx) error {
 		for i, l := range leases {
 			err := lost(jobTable.change(tx, l.ID, func(j *jobRecord) error {
 				j.Until = until
@@ -209,14 +207,14 @@ func (s jobs) ExpireLeases(ctx context.Context, now time.Time) error {
 		return storage.ErrNoTx
 	}
 	var leased []string
-	err := s.db.read(ctx, func(tx *bbolt.Tx) error {
+	err := s.db.read(ctx, func(tx *boltTx) error {
 		leased = leasedJobs.ids(tx, every(), noLimit)
 		return nil
 	})
 	if err != nil || len(leased) == 0 {
 		return err // the file is not written
 	}
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		for _, id := range leased {
 			err := jobTable.change(tx, id, func(j *jobRecord) error {
 				if j.Until.After(now) {
@@ -250,14 +248,14 @@ func lost(err error) error {
 }
 
 func (s jobs) Drop(ctx context.Context, kind, group string) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		_, err := jobTable.removeFirst(tx, jobsOfGroup, under(groupOf(kind, group)), noLimit)
 		return err
 	})
 }
 
 func (s jobs) DropUnique(ctx context.Context, kind, unique string) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		j, err := jobTable.find(tx, uniqueJobs, uniqueKey(kind, unique))
 		if errors.Is(err, storage.ErrNotFound) {
 			return nil
@@ -271,7 +269,7 @@ func (s jobs) DropUnique(ctx context.Context, kind, unique string) error {
 
 func (s jobs) NextDue(ctx context.Context, kinds ...string) (map[string]time.Time, error) {
 	due := make(map[string]time.Time)
-	err := s.db.read(ctx, func(tx *bbolt.Tx) error {
+	err := s.db.read(ctx, func(tx *boltTx) error {
 		for _, kind := range kinds {
 			ids := jobsByTime.ids(tx, under(text(kind)), 1)
 			if len(ids) == 0 {

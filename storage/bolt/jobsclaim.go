@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"go.etcd.io/bbolt"
-
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -18,14 +16,14 @@ func (s jobs) Claim(ctx context.Context, kind string, now time.Time, limit, perG
 		return nil, storage.ErrNoTx
 	}
 	var chosen []candidate
-	err = s.db.read(ctx, func(tx *bbolt.Tx) error {
+	err = s.db.read(ctx, func(tx *boltTx) error {
 		chosen = inTurns(claimable(tx, kind, now, min(perGroup, limit), perGroup), limit)
 		return nil
 	})
 	if err != nil || len(chosen) == 0 {
 		return nil, err // and the file is left alone: idle servers ask again and again
 	}
-	err = s.db.write(ctx, func(tx *bbolt.Tx) error {
+	err = s.db.write(ctx, func(tx *boltTx) error {
 		for _, c := range chosen {
 			err := jobTable.change(tx, c.id, func(j *jobRecord) error {
 				interrupted := j.Token != ""
@@ -56,7 +54,7 @@ type candidate struct {
 
 // claimable are the first few jobs of each group that can be claimed, so that no group has
 // more than perGroup in work. It seeks from group to group: a backlog is not gone through.
-func claimable(tx *bbolt.Tx, kind string, now time.Time, few, perGroup int) []candidate {
+func claimable(tx *boltTx, kind string, now time.Time, few, perGroup int) []candidate {
 	var all []candidate
 	c := tx.Bucket([]byte(jobsOfGroup.bucket)).Cursor()
 	of, due := under(text(kind)), upTo(now)
@@ -74,7 +72,7 @@ func claimable(tx *bbolt.Tx, kind string, now time.Time, few, perGroup int) []ca
 func groupPart(key []byte) []byte { return key[:len(key)-16] }
 
 // firstOf are the first few jobs of a group that can be claimed.
-func firstOf(tx *bbolt.Tx, group []byte, now time.Time, few, perGroup int) []candidate {
+func firstOf(tx *boltTx, group []byte, now time.Time, few, perGroup int) []candidate {
 	running := span{from: append(bytes.Clone(group), upTo(now).to...), to: under(group).to}
 	turn := len(leasedJobs.ids(tx, running, perGroup))
 	few = min(few, perGroup-turn)

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -20,7 +18,7 @@ func (s jobs) Job(ctx context.Context, id string) (storage.StoredJob, error) {
 }
 
 func (s jobs) List(ctx context.Context, q storage.JobQuery) (list []storage.StoredJob, err error) {
-	err = s.db.read(ctx, func(tx *bbolt.Tx) error {
+	err = s.db.read(ctx, func(tx *boltTx) error {
 		if q.State == storage.JobParked {
 			list, err = listParked(tx, q)
 			return err
@@ -41,7 +39,7 @@ func (s jobs) List(ctx context.Context, q storage.JobQuery) (list []storage.Stor
 }
 
 // listParked does not go through the jobs that wait.
-func listParked(tx *bbolt.Tx, q storage.JobQuery) (list []storage.StoredJob, err error) {
+func listParked(tx *boltTx, q storage.JobQuery) (list []storage.StoredJob, err error) {
 	var ids []string
 	for kind, of := range parkedJobs(tx) {
 		if q.Kind == "" || q.Kind == kind {
@@ -68,7 +66,7 @@ func listParked(tx *bbolt.Tx, q storage.JobQuery) (list []storage.StoredJob, err
 
 func (s jobs) CountParked(ctx context.Context) (map[string]int, error) {
 	parked := make(map[string]int)
-	err := s.db.read(ctx, func(tx *bbolt.Tx) error {
+	err := s.db.read(ctx, func(tx *boltTx) error {
 		for kind, ids := range parkedJobs(tx) {
 			parked[kind] = len(ids)
 		}
@@ -78,7 +76,7 @@ func (s jobs) CountParked(ctx context.Context) (map[string]int, error) {
 }
 
 // parkedJobs returns the IDs of the parked jobs of each kind that has any. It seeks from kind to kind.
-func parkedJobs(tx *bbolt.Tx) map[string][]string {
+func parkedJobs(tx *boltTx) map[string][]string {
 	parked := make(map[string][]string)
 	c := tx.Bucket([]byte(jobsByTime.bucket)).Cursor()
 	for k, _ := c.First(); k != nil; {
@@ -93,7 +91,7 @@ func parkedJobs(tx *bbolt.Tx) map[string][]string {
 }
 
 func (s jobs) RetryNow(ctx context.Context, id string, now time.Time) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		err := jobTable.change(tx, id, func(j *jobRecord) error {
 			if j.stored().State(now) == storage.JobInWork {
 				return storage.ErrInWork
@@ -109,5 +107,5 @@ func (s jobs) RetryNow(ctx context.Context, id string, now time.Time) error {
 }
 
 func (s jobs) Remove(ctx context.Context, id string) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error { return jobTable.remove(tx, id) })
+	return s.db.write(ctx, func(tx *boltTx) error { return jobTable.remove(tx, id) })
 }

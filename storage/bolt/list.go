@@ -4,8 +4,6 @@ import (
 	"context"
 	"iter"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/portal"
@@ -119,7 +117,7 @@ func within[R, D any](ctx context.Context, db *DB, t table[R], ix index[R], in s
 
 // batch reads the first records in the span of an index, and the key of the last one.
 func batch[R any](ctx context.Context, db *DB, t table[R], ix index[R], in span) (records []R, last []byte, err error) {
-	err = db.read(ctx, func(tx *bbolt.Tx) error {
+	err = db.read(ctx, func(tx *boltTx) error {
 		c := tx.Bucket([]byte(ix.bucket)).Cursor()
 		for k, id := c.Seek(in.from); k != nil && in.holds(k) && len(records) < listBatch; k, id = c.Next() {
 			if ix.bucket == t.bucket {

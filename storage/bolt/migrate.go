@@ -40,7 +40,7 @@ func Migrate(path string, opts Options) (from, to int, err error) {
 
 func (db *DB) migrate() (from int, err error) {
 	uncompacted := false
-	from, err = db.inspect(func(tx *bbolt.Tx, version int) bool {
+	from, err = db.inspect(func(tx *boltTx, version int) bool {
 		uncompacted = version == schemaVersion && isUncompacted(tx)
 		return version < schemaVersion || uncompacted
 	})
@@ -88,7 +88,7 @@ type chunkedRecord struct {
 // upgrade brings a store of an earlier version to this one, without compacting it.
 func (db *DB) upgrade(from int) error {
 	var mark string
-	err := db.view(func(tx *bbolt.Tx) error {
+	err := db.view(func(tx *boltTx) error {
 		mark = string(metaBucket.get(tx).Get([]byte(folderKey)))
 		return nil
 	})
@@ -99,7 +99,7 @@ func (db *DB) upgrade(from int) error {
 		if err := db.openDocuments(); err != nil {
 			return err
 		}
-		return db.update(func(tx *bbolt.Tx) error {
+		return db.update(func(tx *boltTx) error {
 			if from == 4 {
 				return setSchema(tx, mark)
 			}
@@ -109,13 +109,13 @@ func (db *DB) upgrade(from int) error {
 	if mark, err = db.copyDocuments(); err != nil {
 		return err
 	}
-	return db.update(func(tx *bbolt.Tx) error {
+	return db.update(func(tx *boltTx) error {
 		return errors.Join(withoutChunks(tx, mark), metaBucket.get(tx).Put([]byte(uncompactedKey), []byte("1")))
 	})
 }
 
 // isUncompacted reports whether the documents in a file became files, and the file was not compacted since.
-func isUncompacted(tx *bbolt.Tx) bool { return metaBucket.get(tx).Get([]byte(uncompactedKey)) != nil }
+func isUncompacted(tx *boltTx) bool { return metaBucket.get(tx).Get([]byte(uncompactedKey)) != nil }
 
 // compactMigrated compacts the file, if its documents became files.
 func (db *DB) compactMigrated() error {
@@ -125,7 +125,7 @@ func (db *DB) compactMigrated() error {
 	}
 	defer db.unlock()
 	uncompacted := false
-	err := db.view(func(tx *bbolt.Tx) error {
+	err := db.view(func(tx *boltTx) error {
 		uncompacted = isUncompacted(tx)
 		return nil
 	})
@@ -141,7 +141,7 @@ func (db *DB) compactMigrated() error {
 // copyDocuments copies the documents that the file has to the folder, and returns the mark of
 // the folder.
 func (db *DB) copyDocuments() (mark string, err error) {
-	err = db.update(func(tx *bbolt.Tx) error {
+	err = db.update(func(tx *boltTx) error {
 		if mark = string(metaBucket.get(tx).Get([]byte(movingKey))); mark != "" {
 			return nil // an earlier call broke off
 		}
@@ -165,7 +165,7 @@ func (db *DB) copyDocuments() (mark string, err error) {
 	if err := db.folder.checkMark(mark, true); err != nil {
 		return "", err
 	}
-	err = db.view(func(tx *bbolt.Tx) error {
+	err = db.view(func(tx *boltTx) error {
 		return tx.Bucket([]byte(documentTable.bucket)).ForEach(func(id, value []byte) error {
 			var r row[chunkedRecord]
 			if err := json.Unmarshal(value, &r); err != nil {
@@ -176,7 +176,7 @@ func (db *DB) copyDocuments() (mark string, err error) {
 			}
 			var chunks *bbolt.Bucket
 			if all := chunkBucket.get(tx); all != nil {
-				chunks = all.Bucket(id)
+				chunks = all.Bucket.Bucket(id)
 			}
 			return db.folder.copyDocument(string(id), r.Record.Size, func() io.Reader { return newChunkReader(chunks) })
 		})
@@ -282,7 +282,7 @@ func (r *chunkReader) Read(p []byte) (int, error) {
 
 // withoutChunks brings the records of an earlier version to this one, when all documents are in
 // the folder with that mark. Documents whose Create did not end are gone with it.
-func withoutChunks(tx *bbolt.Tx, mark string) error {
+func withoutChunks(tx *boltTx, mark string) error {
 	if err := setSchema(tx, mark); err != nil {
 		return err
 	}

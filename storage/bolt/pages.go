@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -30,7 +28,7 @@ var _ storage.Records = pages{}
 func (db *DB) Pages() storage.Records { return pages{db} }
 
 func (s pages) PutRecord(ctx context.Context, r storage.Record) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return pageRecordTable.save(tx, string(r.Key), pageRecord(r))
 	})
 }
@@ -41,7 +39,7 @@ func (s pages) Record(ctx context.Context, key []byte) (storage.Record, error) {
 }
 
 func (s pages) DeleteRecord(ctx context.Context, key []byte) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		err := pageRecordTable.remove(tx, string(key))
 		if errors.Is(err, storage.ErrNotFound) {
 			return nil
@@ -51,7 +49,7 @@ func (s pages) DeleteRecord(ctx context.Context, key []byte) error {
 }
 
 func (s pages) DeleteRecords(ctx context.Context, until time.Time, limit int) (n int, err error) {
-	err = s.db.write(ctx, func(tx *bbolt.Tx) error {
+	err = s.db.write(ctx, func(tx *boltTx) error {
 		n, err = pageRecordTable.removeFirst(tx, pageRecordExpiry, upTo(until), limit)
 		return err
 	})

@@ -6,8 +6,6 @@ import (
 	"iter"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/innsigli/innsigli/pades/inspect"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/storage"
@@ -114,19 +112,19 @@ var _ portal.Store = processes{}
 func (db *DB) Processes() portal.Store { return processes{db} }
 
 func (s processes) CreateProcess(ctx context.Context, p portal.Process) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return processTable.insert(tx, p.ID, processRecord(p))
 	})
 }
 
 func (s processes) UpdateProcess(ctx context.Context, p portal.Process) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return processTable.update(tx, p.ID, processRecord(p))
 	})
 }
 
 func (s processes) DeleteProcess(ctx context.Context, id string) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return processTable.remove(tx, id)
 	})
 }

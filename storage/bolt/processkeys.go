@@ -5,14 +5,12 @@ import (
 	"errors"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/storage"
 )
 
 var (
-	processKeysByAge = index[processKeyRecord]{bucket: "portal.key.age", key: func(k processKeyRecord) []byte { return instant(k.CreatedAt) }}
+	processKeysByAge = index[processKeyRecord]{bucket: "portal.key.age", grows: true, key: func(k processKeyRecord) []byte { return instant(k.CreatedAt) }}
 	processKeyTable  = table[processKeyRecord]{bucket: "portal.key", indexes: []index[processKeyRecord]{processKeysByAge}}
 )
 
@@ -28,13 +26,13 @@ type processKeyRecord struct {
 func (r processKeyRecord) key() portal.Key { return portal.Key(r) }
 
 func (s processes) CreateKey(ctx context.Context, k portal.Key) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return processKeyTable.insert(tx, string(idempotencyKey(k.Client, k.Value)), processKeyRecord(k))
 	})
 }
 
 func (s processes) UpdateKey(ctx context.Context, k portal.Key) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return processKeyTable.update(tx, string(idempotencyKey(k.Client, k.Value)), processKeyRecord(k))
 	})
 }
@@ -45,7 +43,7 @@ func (s processes) Key(ctx context.Context, client, value string) (portal.Key, e
 }
 
 func (s processes) DeleteKey(ctx context.Context, client, value string) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		err := processKeyTable.remove(tx, string(idempotencyKey(client, value)))
 		if errors.Is(err, storage.ErrNotFound) {
 			return nil
@@ -55,7 +53,7 @@ func (s processes) DeleteKey(ctx context.Context, client, value string) error {
 }
 
 func (s processes) DeleteKeys(ctx context.Context, until time.Time, limit int) (n int, err error) {
-	err = s.db.write(ctx, func(tx *bbolt.Tx) error {
+	err = s.db.write(ctx, func(tx *boltTx) error {
 		n, err = processKeyTable.removeFirst(tx, processKeysByAge, upTo(until), limit)
 		return err
 	})

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/signing"
@@ -15,7 +13,7 @@ import (
 )
 
 var (
-	requestsByAge = index[requestRecord]{bucket: "signing.age", key: func(r requestRecord) []byte { return instant(r.CreatedAt) }}
+	requestsByAge = index[requestRecord]{bucket: "signing.age", grows: true, key: func(r requestRecord) []byte { return instant(r.CreatedAt) }}
 
 	requestsOfAccount = index[requestRecord]{bucket: "signing.account", key: func(r requestRecord) []byte {
 		return append(text(r.Account), instant(r.CreatedAt)...)
@@ -93,7 +91,7 @@ var _ signing.Store = requests{}
 func (db *DB) Requests() signing.Store { return requests{db} }
 
 func (s requests) CreateRequest(ctx context.Context, r signing.Request) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return requestTable.insert(tx, r.ID, requestRecord(r))
 	})
 }
@@ -104,7 +102,7 @@ func (s requests) Request(ctx context.Context, id string) (signing.Request, erro
 }
 
 func (s requests) RequestByKey(ctx context.Context, client, key string) (r signing.Request, err error) {
-	err = s.db.read(ctx, func(tx *bbolt.Tx) error {
+	err = s.db.read(ctx, func(tx *boltTx) error {
 		record, err := requestTable.find(tx, requestsByKey, idempotencyKey(client, key))
 		r = signing.Request(record)
 		return err
@@ -113,7 +111,7 @@ func (s requests) RequestByKey(ctx context.Context, client, key string) (r signi
 }
 
 func (s requests) UpdateRequest(ctx context.Context, r signing.Request) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		old, err := requestTable.get(tx, r.ID)
 		if err != nil {
 			return err
@@ -126,7 +124,7 @@ func (s requests) UpdateRequest(ctx context.Context, r signing.Request) error {
 }
 
 func (s requests) DeleteRequest(ctx context.Context, id string) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		if err := requestTable.remove(tx, id); !errors.Is(err, storage.ErrNotFound) {
 			return err
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/storage"
@@ -58,19 +56,19 @@ var _ sandbox.Store = sandboxes{}
 func (db *DB) Sandbox() sandbox.Store { return sandboxes{db} }
 
 func (s sandboxes) CreateUser(ctx context.Context, u sandbox.User) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return userTable.insert(tx, u.ID, userRecord(u))
 	})
 }
 
 func (s sandboxes) UpdateUser(ctx context.Context, u sandbox.User) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return userTable.update(tx, u.ID, userRecord(u))
 	})
 }
 
 func (s sandboxes) DeleteUser(ctx context.Context, account, id string) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return userTable.removeIf(tx, id, func(r userRecord) error {
 			if r.Account != account {
 				return storage.ErrNotFound
@@ -97,7 +95,7 @@ func (s sandboxes) UserByPhone(ctx context.Context, account, phone string) (sand
 }
 
 func (s sandboxes) find(ctx context.Context, ix index[userRecord], key []byte) (u sandbox.User, err error) {
-	err = s.db.read(ctx, func(tx *bbolt.Tx) error {
+	err = s.db.read(ctx, func(tx *boltTx) error {
 		record, err := userTable.find(tx, ix, key)
 		u = sandbox.User(record)
 		return err
@@ -116,13 +114,13 @@ func (s sandboxes) Authority(ctx context.Context) ([]byte, error) {
 }
 
 func (s sandboxes) SaveAuthority(ctx context.Context, encoded []byte) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return authorityTable.insert(tx, theAuthority, authorityRecord{encoded})
 	})
 }
 
 func (s sandboxes) UpdateAuthority(ctx context.Context, encoded []byte) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return authorityTable.update(tx, theAuthority, authorityRecord{encoded})
 	})
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-
-	"go.etcd.io/bbolt"
 )
 
 // schemaVersion is that of a store which this version of the package writes. It is one more
@@ -34,7 +32,7 @@ type bucket string
 
 func (b bucket) buckets() []string { return []string{string(b)} }
 
-func (b bucket) create(tx *bbolt.Tx) error {
+func (b bucket) create(tx *boltTx) error {
 	if _, err := tx.CreateBucketIfNotExists([]byte(b)); err != nil {
 		return fmt.Errorf("bolt: bucket %s: %w", b, err)
 	}
@@ -42,12 +40,12 @@ func (b bucket) create(tx *bbolt.Tx) error {
 }
 
 // get returns the bucket, nil if there is none.
-func (b bucket) get(tx *bbolt.Tx) *bbolt.Bucket { return tx.Bucket([]byte(b)) }
+func (b bucket) get(tx *boltTx) *boltBucket { return tx.Bucket([]byte(b)) }
 
 // schema are the tables of all domains; a new domain adds its own here.
 var schema = []interface {
 	buckets() []string
-	create(*bbolt.Tx) error // what of them the file does not have
+	create(*boltTx) error // what of them the file does not have
 }{
 	metaBucket,
 	accountTable, clientTable, tokenTable, lineTable,
@@ -63,7 +61,7 @@ var schema = []interface {
 }
 
 // versionOf returns the version of a store, 0 of a new file.
-func versionOf(tx *bbolt.Tx) (int, error) {
+func versionOf(tx *boltTx) (int, error) {
 	meta := metaBucket.get(tx)
 	if meta == nil {
 		if name, _ := tx.Cursor().First(); name != nil {
@@ -83,7 +81,7 @@ func versionOf(tx *bbolt.Tx) (int, error) {
 
 // hasTables returns an error if a store lacks a table of its version. Of an earlier version that is the table
 // which Migrate reads; it makes the others.
-func hasTables(tx *bbolt.Tx, version int) error {
+func hasTables(tx *boltTx, version int) error {
 	names := documentTable.buckets()[:1]
 	if version == schemaVersion {
 		names = nil
@@ -121,7 +119,7 @@ func (db *DB) create() error {
 	}
 	mark, err := db.folder.newMark()
 	if err == nil {
-		err = db.update(func(tx *bbolt.Tx) error { return setSchema(tx, mark) })
+		err = db.update(func(tx *boltTx) error { return setSchema(tx, mark) })
 	}
 	if err != nil {
 		return err
@@ -131,7 +129,7 @@ func (db *DB) create() error {
 
 // setSchema makes what a file does not have of this version's schema, and deletes the index that it no longer has. mark is that of the
 // folder of documents.
-func setSchema(tx *bbolt.Tx, mark string) error {
+func setSchema(tx *boltTx, mark string) error {
 	for _, table := range schema {
 		if err := table.create(tx); err != nil {
 			return err
@@ -150,6 +148,6 @@ func setSchema(tx *bbolt.Tx, mark string) error {
 }
 
 // update runs fn in a transaction of its own.
-func (db *DB) update(fn func(*bbolt.Tx) error) error {
+func (db *DB) update(fn func(*boltTx) error) error {
 	return db.InTx(context.Background(), func(ctx context.Context) error { return db.write(ctx, fn) })
 }

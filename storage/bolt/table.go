@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -17,6 +15,8 @@ import (
 type table[R any] struct {
 	bucket  string
 	indexes []index[R]
+	// grows: keys of new records are behind all others.
+	grows bool
 }
 
 // row is a record as it is stored.
@@ -34,17 +34,17 @@ func (t table[R]) buckets() []string {
 }
 
 // get reads the record, or answers storage.ErrNotFound.
-func (t table[R]) get(tx *bbolt.Tx, id string) (R, error) {
+func (t table[R]) get(tx *boltTx, id string) (R, error) {
 	r, err := t.row(tx, id)
 	return r.Record, err
 }
 
 // has reports whether there is a record of that id.
-func (t table[R]) has(tx *bbolt.Tx, id string) bool {
+func (t table[R]) has(tx *boltTx, id string) bool {
 	return tx.Bucket([]byte(t.bucket)).Get([]byte(id)) != nil
 }
 
-func (t table[R]) row(tx *bbolt.Tx, id string) (row[R], error) {
+func (t table[R]) row(tx *boltTx, id string) (row[R], error) {
 	var r row[R]
 	value := tx.Bucket([]byte(t.bucket)).Get([]byte(id))
 	if value == nil {
@@ -57,7 +57,7 @@ func (t table[R]) row(tx *bbolt.Tx, id string) (row[R], error) {
 }
 
 // insert adds a record; storage.ErrExists when its id or a unique key is taken.
-func (t table[R]) insert(tx *bbolt.Tx, id string, record R) error {
+func (t table[R]) insert(tx *boltTx, id string, record R) error {
 	bucket := tx.Bucket([]byte(t.bucket))
 	if bucket.Get([]byte(id)) != nil {
 		return storage.ErrExists
@@ -74,12 +74,12 @@ func (t table[R]) insert(tx *bbolt.Tx, id string, record R) error {
 }
 
 // update replaces a record, which keeps its place in the order of creation.
-func (t table[R]) update(tx *bbolt.Tx, id string, record R) error {
+func (t table[R]) update(tx *boltTx, id string, record R) error {
 	return t.change(tx, id, func(r *R) error { *r = record; return nil })
 }
 
 // change reads a record and stores it as to changes it; an error of to leaves it as it was.
-func (t table[R]) change(tx *bbolt.Tx, id string, to func(*R) error) error {
+func (t table[R]) change(tx *boltTx, id string, to func(*R) error) error {
 	old, err := t.row(tx, id)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (t table[R]) change(tx *bbolt.Tx, id string, to func(*R) error) error {
 }
 
 // save adds a record, or replaces the one of that id.
-func (t table[R]) save(tx *bbolt.Tx, id string, record R) error {
+func (t table[R]) save(tx *boltTx, id string, record R) error {
 	if t.has(tx, id) {
 		return t.update(tx, id, record)
 	}
@@ -103,12 +103,12 @@ func (t table[R]) save(tx *bbolt.Tx, id string, record R) error {
 }
 
 // remove deletes a record, or answers storage.ErrNotFound.
-func (t table[R]) remove(tx *bbolt.Tx, id string) error {
+func (t table[R]) remove(tx *boltTx, id string) error {
 	return t.removeIf(tx, id, func(R) error { return nil })
 }
 
 // removeIf deletes a record of which there is no error.
-func (t table[R]) removeIf(tx *bbolt.Tx, id string, check func(R) error) error {
+func (t table[R]) removeIf(tx *boltTx, id string, check func(R) error) error {
 	old, err := t.row(tx, id)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (t table[R]) removeIf(tx *bbolt.Tx, id string, check func(R) error) error {
 // free answers storage.ErrExists when another record has a unique key of this
 // one. It comes before anything is written, so that a refused record leaves the
 // transaction as it was.
-func (t table[R]) free(tx *bbolt.Tx, id string, r row[R]) error {
+func (t table[R]) free(tx *boltTx, id string, r row[R]) error {
 	for _, ix := range t.indexes {
 		if !ix.unique {
 			continue
@@ -140,12 +140,16 @@ func (t table[R]) free(tx *bbolt.Tx, id string, r row[R]) error {
 }
 
 // put stores a record in place of what was there; nil: nothing.
-func (t table[R]) put(tx *bbolt.Tx, id string, was, is *row[R]) error {
+func (t table[R]) put(tx *boltTx, id string, was, is *row[R]) error {
 	value, err := json.Marshal(is)
 	if err != nil {
 		return fmt.Errorf("bolt: %s %q: %w", t.bucket, id, err)
 	}
-	err = errors.Join(tx.Bucket([]byte(t.bucket)).Put([]byte(id), value), t.move(tx, id, was, is))
+	records := tx.Bucket([]byte(t.bucket))
+	if t.grows {
+		records.fillPages()
+	}
+	err = errors.Join(records.Put([]byte(id), value), t.move(tx, id, was, is))
 	if err != nil {
 		return fmt.Errorf("bolt: %s %q: %w", t.bucket, id, err)
 	}
@@ -153,7 +157,7 @@ func (t table[R]) put(tx *bbolt.Tx, id string, was, is *row[R]) error {
 }
 
 // move is that of each index.
-func (t table[R]) move(tx *bbolt.Tx, id string, was, is *row[R]) error {
+func (t table[R]) move(tx *boltTx, id string, was, is *row[R]) error {
 	for _, ix := range t.indexes {
 		if err := ix.move(tx, id, was, is); err != nil {
 			return fmt.Errorf("bolt: %s: %w", ix.bucket, err)
@@ -164,7 +168,7 @@ func (t table[R]) move(tx *bbolt.Tx, id string, was, is *row[R]) error {
 
 // find reads the record with a key of a unique index, or answers
 // storage.ErrNotFound.
-func (t table[R]) find(tx *bbolt.Tx, ix index[R], key []byte) (R, error) {
+func (t table[R]) find(tx *boltTx, ix index[R], key []byte) (R, error) {
 	id := tx.Bucket([]byte(ix.bucket)).Get(key)
 	if id == nil {
 		var none R
@@ -178,7 +182,7 @@ func (t table[R]) find(tx *bbolt.Tx, ix index[R], key []byte) (R, error) {
 }
 
 // list reads the first records in the span of an index, at most limit.
-func (t table[R]) list(tx *bbolt.Tx, ix index[R], in span, limit int) ([]R, error) {
+func (t table[R]) list(tx *boltTx, ix index[R], in span, limit int) ([]R, error) {
 	var list []R
 	for _, id := range ix.ids(tx, in, limit) {
 		record, err := t.get(tx, id)
@@ -192,7 +196,7 @@ func (t table[R]) list(tx *bbolt.Tx, ix index[R], in span, limit int) ([]R, erro
 
 // removeFirst deletes the first records in the span of an index, at most limit,
 // and returns how many.
-func (t table[R]) removeFirst(tx *bbolt.Tx, ix index[R], in span, limit int) (int, error) {
+func (t table[R]) removeFirst(tx *boltTx, ix index[R], in span, limit int) (int, error) {
 	ids := ix.ids(tx, in, limit)
 	for _, id := range ids {
 		if err := t.remove(tx, id); err != nil {
@@ -204,7 +208,7 @@ func (t table[R]) removeFirst(tx *bbolt.Tx, ix index[R], in span, limit int) (in
 
 // read reads one record, in the context's transaction if it carries one.
 func read[R any](ctx context.Context, db *DB, t table[R], id string) (record R, err error) {
-	err = db.read(ctx, func(tx *bbolt.Tx) error {
+	err = db.read(ctx, func(tx *boltTx) error {
 		record, err = t.get(tx, id)
 		return err
 	})
@@ -218,7 +222,7 @@ func list[R any](ctx context.Context, db *DB, t table[R], ix index[R], in span) 
 
 // first reads the first records in the span of an index, at most limit.
 func first[R any](ctx context.Context, db *DB, t table[R], ix index[R], in span, limit int) (records []R, err error) {
-	err = db.read(ctx, func(tx *bbolt.Tx) error {
+	err = db.read(ctx, func(tx *boltTx) error {
 		records, err = t.list(tx, ix, in, limit)
 		return err
 	})
@@ -237,7 +241,7 @@ func convert[R, D any](records []R, to func(R) D) []D {
 // removeBefore deletes the first records of an index by time that are earlier, at most limit, and
 // returns how many.
 func removeBefore[R any](ctx context.Context, db *DB, t table[R], byTime index[R], earlier time.Time, limit int) (n int, err error) {
-	err = db.write(ctx, func(tx *bbolt.Tx) error {
+	err = db.write(ctx, func(tx *boltTx) error {
 		n, err = t.removeFirst(tx, byTime, before(earlier), limit)
 		return err
 	})

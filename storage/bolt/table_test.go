@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.etcd.io/bbolt"
 
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/internal/document"
@@ -40,7 +39,7 @@ func TestRecordsStayReadable(t *testing.T) {
 
 func stays[R any](in table[R], stored string, want R) func(*testing.T) {
 	return func(t *testing.T) {
-		inStore(t, func(tx *bbolt.Tx) error {
+		inStore(t, func(tx *boltTx) error {
 			if err := tx.Bucket([]byte(in.bucket)).Put([]byte("id"), []byte(stored)); err != nil {
 				return err
 			}
@@ -55,7 +54,7 @@ func stays[R any](in table[R], stored string, want R) func(*testing.T) {
 
 func TestADamagedRecordIsSaidToBe(t *testing.T) {
 	for _, stored := range []string{"", "{", "null{", `{"record":[]}`, "\x00"} {
-		inStore(t, func(tx *bbolt.Tx) error {
+		inStore(t, func(tx *boltTx) error {
 			if err := tx.Bucket([]byte("account")).Put([]byte("id"), []byte(stored)); err != nil {
 				return err
 			}
@@ -81,7 +80,7 @@ var (
 )
 
 func TestIndexes(t *testing.T) {
-	inStore(t, func(tx *bbolt.Tx) error {
+	inStore(t, func(tx *boltTx) error {
 		for _, name := range things.buckets() {
 			if _, err := tx.CreateBucket([]byte(name)); err != nil {
 				return err
@@ -125,14 +124,14 @@ func TestIndexes(t *testing.T) {
 }
 
 // inStore runs fn in a transaction of a new store.
-func inStore(t *testing.T, fn func(*bbolt.Tx) error) {
+func inStore(t *testing.T, fn func(*boltTx) error) {
 	t.Helper()
 	db, err := Open(filepath.Join(t.TempDir(), "store.db"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.file.Load().Update(fn); err != nil {
+	if err := db.update(fn); err != nil {
 		t.Fatal(err)
 	}
 }

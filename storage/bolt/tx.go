@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 	"sync"
 	"syscall"
@@ -23,12 +24,13 @@ type txKey struct{ db *DB }
 // txn is the transaction that a context carries.
 type txn struct {
 	db     *DB
+	group  *group
 	mu     sync.Mutex // a bbolt transaction is for one goroutine at a time
-	tx     *bbolt.Tx  // nil when it has ended
-	wrote  bool
-	failed error // of a nested InTx
-	broken error // of a panic in bbolt, after which tx is only rolled back
+	tx     *boltTx    // nil when it has ended
+	failed error      // of a nested InTx
+	broken error      // of a panic in bbolt, after which the group is only rolled back
 	after  []func()
+	files  map[string]*os.File // of the documents that were appended to
 }
 
 // InTx runs fn in a transaction; see storage.Transactor and the package comment.
@@ -48,46 +50,20 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context) error) erro
 
 // transact runs fn in a transaction of its own and returns the functions to call after it.
 func (db *DB) transact(ctx context.Context, fn func(ctx context.Context) error) (after []func(), err error) {
-	if err := db.lock(ctx); err != nil {
-		return nil, err
-	}
-	defer db.unlock()
-	if err := db.flushName(); err != nil {
-		return nil, fmt.Errorf("bolt: beginning a transaction: %w: %w", storage.ErrUnavailable, err)
-	}
-	tx, err := db.file.Load().Begin(true)
+	t, err := db.begin(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("bolt: beginning a transaction: %w", translate(err))
-	}
-	t := &txn{db: db, tx: tx}
-	defer t.end()
-	if err := fn(context.WithValue(ctx, txKey{db}, t)); err != nil {
 		return nil, err
 	}
-	if err := t.commit(); err != nil {
-		return nil, err
-	}
-	return t.after, nil
+	err = errPanicked // unless fn returns
+	defer func() { after, err = t.after, t.end(err) }()
+	err = fn(context.WithValue(ctx, txKey{db}, t))
+	return nil, err
 }
 
 func (db *DB) txn(ctx context.Context) *txn {
 	t, _ := ctx.Value(txKey{db}).(*txn)
 	return t
 }
-
-func (db *DB) lock(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	select {
-	case db.writing <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (db *DB) unlock() { <-db.writing }
 
 // nest runs fn as a part of the transaction. What it wrote before it failed
 // cannot be undone alone, so its error is the whole transaction's.
@@ -102,33 +78,6 @@ func (t *txn) nest(ctx context.Context, fn func(ctx context.Context) error) erro
 		t.mu.Unlock()
 	}
 	return err
-}
-
-func (t *txn) commit() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.broken != nil {
-		return fmt.Errorf("bolt: a part of the transaction failed: %w", t.broken)
-	}
-	if t.failed != nil {
-		return fmt.Errorf("bolt: a nested transaction failed: %w", t.failed)
-	}
-	if !t.wrote {
-		return nil // end rolls back, which saves a write of the disk
-	}
-	if err := t.db.commit(t.tx); err != nil {
-		return fmt.Errorf("bolt: committing: %w", err)
-	}
-	return nil
-}
-
-// end undoes a transaction that was not committed, also after a panic of its function or of bbolt. If bbolt panicked in
-// the commit, the free pages that it took are not used again before the store is opened again.
-func (t *txn) end() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	_ = t.tx.Rollback() // after a commit it answers that there is nothing to undo
-	t.tx = nil
 }
 
 // afterCommit registers a function that is called after the transaction was committed, when the
@@ -146,7 +95,7 @@ var errEnded = fmt.Errorf("bolt: the transaction of this context has ended: %w",
 
 // use calls fn with the transaction, unless it has ended. If bbolt panics because of a damaged page, the error is
 // [ErrDamaged], and the transaction cannot be committed.
-func (t *txn) use(fn func(*bbolt.Tx) error) error {
+func (t *txn) use(fn func(*boltTx) error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
@@ -163,20 +112,17 @@ func (t *txn) use(fn func(*bbolt.Tx) error) error {
 }
 
 // write calls fn with the context's transaction.
-func (db *DB) write(ctx context.Context, fn func(*bbolt.Tx) error) error {
+func (db *DB) write(ctx context.Context, fn func(*boltTx) error) error {
 	t := db.txn(ctx)
 	if t == nil {
 		return storage.ErrNoTx
 	}
-	return t.use(func(tx *bbolt.Tx) error {
-		t.wrote = true
-		return fn(tx)
-	})
+	return t.use(fn)
 }
 
 // read calls fn with the context's transaction, or with one of its own that
 // reads what was last committed.
-func (db *DB) read(ctx context.Context, fn func(*bbolt.Tx) error) error {
+func (db *DB) read(ctx context.Context, fn func(*boltTx) error) error {
 	if t := db.txn(ctx); t != nil {
 		return t.use(fn)
 	}
@@ -188,10 +134,12 @@ func (db *DB) read(ctx context.Context, fn func(*bbolt.Tx) error) error {
 
 // view calls fn with a transaction that reads what was last committed. Compact may close the
 // file that it was about to read.
-func (db *DB) view(fn func(*bbolt.Tx) error) error {
+func (db *DB) view(fn func(*boltTx) error) error {
 	for {
 		file := db.file.Load()
-		err := guarded(func() error { return file.View(fn) })
+		err := guarded(func() error {
+			return file.View(func(tx *bbolt.Tx) error { return fn(&boltTx{Tx: tx}) })
+		})
 		if errors.Is(err, bolterrors.ErrDatabaseNotOpen) && db.file.Load() != file {
 			continue
 		}
@@ -233,7 +181,7 @@ func (db *DB) commit(tx *bbolt.Tx) error {
 		return nil
 	}
 	last := id
-	if err := db.view(func(tx *bbolt.Tx) error { last = tx.ID(); return nil }); err != nil {
+	if err := db.view(func(tx *boltTx) error { last = tx.ID(); return nil }); err != nil {
 		failed = errors.Join(failed, err)
 	}
 	return commitError(failed, last == id)

@@ -6,8 +6,6 @@ import (
 	"iter"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
@@ -54,7 +52,7 @@ var _ delivery.Store = webhooks{}
 func (db *DB) Webhooks() delivery.Store { return webhooks{db} }
 
 func (s webhooks) CreateSubscription(ctx context.Context, sub delivery.Subscription, limit int) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		if len(subscriptionsOfAccount.ids(tx, under(text(sub.Account)), limit)) >= limit {
 			return delivery.ErrTooMany
 		}
@@ -63,13 +61,13 @@ func (s webhooks) CreateSubscription(ctx context.Context, sub delivery.Subscript
 }
 
 func (s webhooks) UpdateSubscription(ctx context.Context, sub delivery.Subscription) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return subscriptionTable.update(tx, sub.ID, subscriptionRecord(sub))
 	})
 }
 
 func (s webhooks) DeleteSubscription(ctx context.Context, id string) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return subscriptionTable.remove(tx, id)
 	})
 }
@@ -85,13 +83,13 @@ func (s webhooks) Subscriptions(ctx context.Context, account string) ([]delivery
 }
 
 func (s webhooks) CreateKey(ctx context.Context, k delivery.SigningKey) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return signingKeyTable.insert(tx, signingKeyID(k.Number), signingKeyRecord(k))
 	})
 }
 
 func (s webhooks) UpdateKey(ctx context.Context, k delivery.SigningKey) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return signingKeyTable.update(tx, signingKeyID(k.Number), signingKeyRecord(k))
 	})
 }
@@ -102,7 +100,7 @@ func (s webhooks) Keys(ctx context.Context) ([]delivery.SigningKey, error) {
 }
 
 func (s webhooks) DeleteKey(ctx context.Context, number int) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return signingKeyTable.remove(tx, signingKeyID(number))
 	})
 }
@@ -110,7 +108,7 @@ func (s webhooks) DeleteKey(ctx context.Context, number int) error {
 // The key of an attempt is its place in the log of its subscription, so that the table is in that
 // order and adding an attempt writes two entries only.
 var (
-	attemptsByTime = index[attemptRecord]{bucket: "webhook.attempt.time", key: func(a attemptRecord) []byte { return instant(a.At) }}
+	attemptsByTime = index[attemptRecord]{bucket: "webhook.attempt.time", grows: true, key: func(a attemptRecord) []byte { return instant(a.At) }}
 	attemptTable   = table[attemptRecord]{bucket: "webhook.attempt", indexes: []index[attemptRecord]{attemptsByTime}}
 )
 
@@ -129,7 +127,7 @@ type attemptRecord struct {
 }
 
 func (s webhooks) AddAttempt(ctx context.Context, a delivery.Attempt) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		next := tx.Bucket([]byte(attemptTable.bucket)).Sequence() + 1 // which insert takes
 		place := bytes.Join([][]byte{text(a.Subscription), instant(a.At), number(next)}, nil)
 		return attemptTable.insert(tx, string(place), attemptRecord(a))
@@ -160,7 +158,7 @@ func (s webhooks) Attempts(ctx context.Context, subscription string) iter.Seq2[d
 // latest reads the last attempts in a span of places, the last one first, and the place of the
 // first of them.
 func (s webhooks) latest(ctx context.Context, in span) (batch []delivery.Attempt, first []byte, err error) {
-	err = s.db.read(ctx, func(tx *bbolt.Tx) error {
+	err = s.db.read(ctx, func(tx *boltTx) error {
 		for _, place := range lastKeys(tx.Bucket([]byte(attemptTable.bucket)), in, listBatch) {
 			r, err := attemptTable.get(tx, string(place))
 			if err != nil {
@@ -175,7 +173,7 @@ func (s webhooks) latest(ctx context.Context, in span) (batch []delivery.Attempt
 
 // lastKeys are the last keys in a span, at most limit, the last one first. They are good until
 // the bucket changes.
-func lastKeys(b *bbolt.Bucket, in span, limit int) (keys [][]byte) {
+func lastKeys(b *boltBucket, in span, limit int) (keys [][]byte) {
 	c := b.Cursor()
 	k, _ := c.Seek(in.to)
 	if k == nil {
@@ -190,7 +188,7 @@ func lastKeys(b *bbolt.Bucket, in span, limit int) (keys [][]byte) {
 }
 
 func (s webhooks) DeleteAttemptsOf(ctx context.Context, subscription string, limit int) (n int, err error) {
-	err = s.db.write(ctx, func(tx *bbolt.Tx) error {
+	err = s.db.write(ctx, func(tx *boltTx) error {
 		places := lastKeys(tx.Bucket([]byte(attemptTable.bucket)), under(text(subscription)), limit)
 		for i, place := range places {
 			places[i] = bytes.Clone(place)
@@ -245,7 +243,7 @@ func droppedID(subscription, event string) string {
 }
 
 func (s webhooks) AddDropped(ctx context.Context, d delivery.Dropped) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
 		return droppedTable.save(tx, droppedID(d.Subscription, d.Event), droppedRecord(d))
 	})
 }
@@ -258,7 +256,7 @@ func (s webhooks) Dropped(ctx context.Context, subscription string) ([]delivery.
 }
 
 func (s webhooks) RemoveDropped(ctx context.Context, subscription, event string) (d delivery.Dropped, err error) {
-	err = s.db.write(ctx, func(tx *bbolt.Tx) error {
+	err = s.db.write(ctx, func(tx *boltTx) error {
 		id := droppedID(subscription, event)
 		record, err := droppedTable.get(tx, id)
 		if err != nil {
