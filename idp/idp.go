@@ -16,6 +16,8 @@
 // survives restarts and can continue in another process. Calls with the same state must not overlap. An
 // identity provider may give an answer only once. The adapter then returns a State with that answer and the
 // event [Continue] before it sends a further request: the caller stores the State and polls immediately.
+// The caller need not store the State that Poll returns with [Waiting] or [NeedDigest] before its next call: if it
+// crashes, it goes on with the State before.
 //
 // # Certificates that are only in answers
 //

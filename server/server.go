@@ -211,6 +211,9 @@ func (s *Server) assembleWebhooks(ctx context.Context) error {
 	return s.hooks.EnsureKey(ctx)
 }
 
+// endDelay is for how long the ends of delivered requests are collected, to be stored in one transaction.
+const endDelay = 50 * time.Millisecond
+
 // assembleSigning creates the services of signing requests and of signing processes.
 func (s *Server) assembleSigning() {
 	c, b := s.config, s.config.Backend
@@ -228,7 +231,7 @@ func (s *Server) assembleSigning() {
 	options.Renderer, options.Rendering = s.renderer, s.rendering
 	options.Sources = func() ades.Sources { return s.observer.Sources(sources()) }
 	options.OnStep = s.logStep
-	options.SingleProcess = isSingleProcess(b)
+	options.SingleProcess, options.EndDelay = isSingleProcess(b), endDelay
 	options.Owner, options.Ledger, options.CheckAccount, options.DocumentPolicy = owner, s.accounts, s.accounts.CheckOpen, s.accounts.DocumentPolicy
 	options.Prompts = s.promptLimiter(promptlimit.Sign, promptlimit.Limits{Hourly: c.Limits.PersonStarts, Pending: c.Limits.PersonPending})
 	s.signing = signing.New(sealed.Requests(b.Requests(), c.MasterKey), s.tx, b.Documents(), b.Jobs(), b.EvidenceLog(), s.observer.Provider(s.people.provider), s.signals, options)

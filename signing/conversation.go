@@ -57,6 +57,9 @@ func (sess *session) conclude(ctx context.Context, state idp.State, event idp.Ev
 	if failed, ok := event.(idp.Failed); ok && sess.tookOver && (failed.Code == idp.InvalidGrant || failed.Code == idp.ExpiredToken) {
 		return sess.fault(ctx, idp.State{}, errAnswerTaken)
 	}
+	if w, ok := event.(idp.Waiting); ok && sess.keepWaiting(ctx, state, w) {
+		return nil
+	}
 	return sess.storeWithRetry(ctx, func(ctx context.Context, r *Request) error {
 		failed, ok := event.(idp.Failed)
 		if ok && r.Phase == Starting {
@@ -69,9 +72,32 @@ func (sess *session) conclude(ctx context.Context, state idp.State, event idp.Ev
 	})
 }
 
+// keepWaiting keeps in memory that the person has not answered, instead of storing it, and releases the lease. It returns
+// false if that has to be stored: the request may expire, the lease is stored, or there is something else to store.
+func (sess *session) keepWaiting(ctx context.Context, state idp.State, e idp.Waiting) bool {
+	r, now := sess.r, sess.now(ctx)
+	if !sess.inMemory || r.Phase != Waiting || sess.unstored != nil {
+		return false
+	}
+	sess.setConversation(&r, state)
+	if !now.Before(r.Expires) {
+		return false
+	}
+	sess.setWaiting(&r, e)
+	if !sess.alone.keep(&r, now) {
+		return false
+	}
+	sess.r = r
+	sess.releaseMemory()
+	return true
+}
+
 // supplyDigest gives the provider the digest that it asks for. over reports that there is none: not
 // now, while a source for checking the certificate is down, or not at all.
 func (sess *session) supplyDigest(ctx context.Context, state idp.State, need idp.NeedDigest) (_ idp.State, _ idp.Event, over bool, err error) {
+	if err := sess.storePrepared(ctx); err != nil { // for a certificate that turned out to be another
+		return state, nil, true, err
+	}
 	if !sess.now(ctx).Before(sess.limit(&sess.r)) { // the client no longer waits for a signature
 		return state, nil, true, sess.conclude(ctx, state, idp.Failed{Failure: expired})
 	}
@@ -126,25 +152,24 @@ func (sess *session) continueAsking(ctx context.Context, state idp.State, e idp.
 	return state, event, nil
 }
 
-// sign stores the prepared signature and has the provider ask the person for it. A request in the phase
-// Starting stays in it until the provider has answered: should the process die before, the person may
-// not have been asked, and polls alone would never get a signature.
+// sign has the provider ask the person for the prepared signature. What was prepared is stored with the provider's answer,
+// also with its error: only the state in the answer leads to a value, so that the prepared signature is of no use
+// without it. A request in the phase Starting stays in it until the provider has answered: should the process die before,
+// the person may not have been asked, and polls alone would never get a signature.
 func (sess *session) sign(ctx context.Context, state idp.State, pending preparation, code string) (idp.State, idp.Event, error) {
 	encoded, err := pending.MarshalBinary()
 	if err != nil {
 		return state, nil, err
 	}
-	err = sess.storeWithRetry(ctx, func(ctx context.Context, r *Request) error {
-		sess.setConversation(r, state)
+	supplied := state
+	sess.unstored = func(ctx context.Context, r *Request) error {
+		sess.setConversation(r, supplied)
 		sess.setCode(r, code)
 		if bytes.Equal(r.Pending, encoded) { // asked the same again
 			return nil
 		}
 		r.Pending = encoded
 		return errors.Join(sess.remember(ctx, r, pending.Signer().Certificate), sess.recordPrepared(ctx, r, pending))
-	})
-	if err != nil {
-		return state, nil, err
 	}
 	failpoint.Here("signing/prepared")
 	state, event, err := sess.callSign(ctx, state, pending.Digest())
@@ -154,27 +179,35 @@ func (sess *session) sign(ctx context.Context, state idp.State, pending preparat
 	return state, event, nil
 }
 
+// storePrepared stores the prepared signature, unless it is stored.
+func (sess *session) storePrepared(ctx context.Context) error {
+	if sess.unstored == nil {
+		return nil
+	}
+	return sess.storeWithRetry(ctx, func(context.Context, *Request) error { return nil })
+}
+
 // The calls to the provider follow. Tests find them in the trace of internal/failpoint and check that none is
 // made twice.
 
 func (sess *session) callBegin(ctx context.Context, known *x509.Certificate) (idp.State, idp.Event, error) {
-	return sess.call(ctx, "begin", idp.State{}, func() (idp.State, idp.Event, error) {
+	return sess.call(ctx, "begin", func() (idp.State, idp.Event, error) {
 		return sess.provider.Begin(ctx, sess.id, sess.r.Person, sess.r.Text, known)
 	})
 }
 
 func (sess *session) callSign(ctx context.Context, state idp.State, d ades.Digest) (idp.State, idp.Event, error) {
-	return sess.call(ctx, "sign", state, func() (idp.State, idp.Event, error) {
+	return sess.call(ctx, "sign", func() (idp.State, idp.Event, error) {
 		return sess.provider.Sign(ctx, state, []ades.Digest{d})
 	})
 }
 
 func (sess *session) callPoll(ctx context.Context) (idp.State, idp.Event, error) {
-	return sess.call(ctx, "poll", sess.r.State, func() (idp.State, idp.Event, error) { return sess.provider.Poll(ctx, sess.r.State) })
+	return sess.call(ctx, "poll", func() (idp.State, idp.Event, error) { return sess.provider.Poll(ctx, sess.r.State) })
 }
 
-func (sess *session) call(ctx context.Context, name string, with idp.State, do func() (idp.State, idp.Event, error)) (idp.State, idp.Event, error) {
-	sess.askedAt, sess.called, sess.askedWith = sess.now(ctx), name, with
+func (sess *session) call(ctx context.Context, name string, do func() (idp.State, idp.Event, error)) (idp.State, idp.Event, error) {
+	sess.askedAt, sess.called = sess.now(ctx), name
 	failpoint.Called(name, sess.id)
 	state, event, err := do()
 	came := outcome(event)
@@ -231,10 +264,15 @@ func (sess *session) waits(ctx context.Context, r *Request, e idp.Waiting) error
 	if sess.now(ctx).After(r.Expires) {
 		return sess.failed(ctx, r, expired)
 	}
+	sess.setWaiting(r, e)
+	return clearLease(ctx, r)
+}
+
+// setWaiting sets the code, and when to ask next.
+func (sess *session) setWaiting(r *Request, e idp.Waiting) {
 	sess.setCode(r, e.Code)
 	sess.waiting = e
 	sess.pause(r, e.RetryAfter)
-	return clearLease(ctx, r)
 }
 
 // pause sets the time before which the provider is not asked. It is never after the end of the
@@ -332,14 +370,16 @@ func (sess *session) fault(ctx context.Context, state idp.State, err error) erro
 	sess.faulty = true
 	wait := new(idp.FaultError)
 	errors.As(err, &wait)
-	if state.Provider == "" && wait.RetryAfter == 0 {
+	if state.Provider == "" && wait.RetryAfter == 0 && sess.unstored == nil {
 		return faultError{err}
 	}
 	stored := sess.storeWithRetry(ctx, func(_ context.Context, r *Request) error {
 		if state.Provider != "" {
 			r.setState(state)
 		}
-		sess.pause(r, wait.RetryAfter)
+		if state.Provider != "" || wait.RetryAfter != 0 {
+			sess.pause(r, wait.RetryAfter)
+		}
 		return nil
 	})
 	if stored != nil {

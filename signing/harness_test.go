@@ -156,8 +156,10 @@ type service struct {
 	format  signing.Format // of what start signs
 }
 
+// newService returns a service that has a new store alone.
 func newService(t *testing.T, p *phone, o signing.Options) service {
 	t.Helper()
+	o.SingleProcess = true
 	return onStore(t, newStore(t), p, o)
 }
 

@@ -158,7 +158,7 @@ const notifiedKind = "signing.news"
 // ([idp.Notifier]). It stores a job that asks the provider at once, without waiting for a poll. It returns
 // [ErrFinished] when there is no such conversation, or when the notification is not authentic.
 func (s *Service) Notified(ctx context.Context, key string, authentic func(idp.State) bool) error {
-	r, err := s.store.Request(ctx, key)
+	r, err := s.request(ctx, key)
 	if errors.Is(err, storage.ErrNotFound) || err == nil && !authentic(r.State) {
 		return ErrFinished
 	}

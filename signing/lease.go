@@ -34,6 +34,9 @@ func (s *Service) leaseForPoll(ctx context.Context, account, id string) (sess *s
 		}
 		return nil
 	})
+	if err == nil && sess.inMemory && !early {
+		s.polls.note(id, sess.r.PolledAt, s.options.Interval)
+	}
 	return sess, early, err
 }
 
@@ -42,7 +45,7 @@ func (s *Service) leaseForPoll(ctx context.Context, account, id string) (sess *s
 func (s *Service) await(ctx context.Context, id string, admit func(r *Request, now time.Time) error) (*session, error) {
 	var completing time.Time // when errCompleting came first
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 250*time.Millisecond) {
-		sess, err := s.lease(ctx, id, admit)
+		sess, released, err := s.lease(ctx, id, admit)
 		if !errors.Is(err, errHeld) {
 			return sess, err
 		}
@@ -55,6 +58,7 @@ func (s *Service) await(ctx context.Context, id string, admit func(r *Request, n
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
+		case <-released:
 		case <-time.After(pause):
 		}
 	}
@@ -62,11 +66,20 @@ func (s *Service) await(ctx context.Context, id string, admit func(r *Request, n
 
 // lease takes the lease of a request unless admit returns an error. Changes that admit makes are stored
 // with the lease. The session returned has the request as it is stored also with an error of admit, and
-// with errHeld.
-func (s *Service) lease(ctx context.Context, id string, admit func(r *Request, now time.Time) error) (*session, error) {
-	sess := s.newSession(Request{ID: id})
-	err := s.inTx(ctx, func(ctx context.Context) error {
-		r, err := s.store.Request(ctx, id)
+// with errHeld; with errHeld, released may be a channel that is closed when the lease is released.
+//
+// The only process of a store has the lease in its memory, and stores the changes of admit with the next change of the
+// session or never: they save calls. It stores a lease only in place of one that is stored and was not released.
+func (s *Service) lease(ctx context.Context, id string, admit func(r *Request, now time.Time) error) (sess *session, released <-chan struct{}, err error) {
+	if s.options.SingleProcess {
+		sess, released, err = s.leaseInMemory(ctx, id, admit)
+		if sess != nil {
+			return sess, released, err
+		}
+	}
+	sess = s.newSession(Request{ID: id})
+	err = s.inTx(ctx, func(ctx context.Context) error {
+		r, err := s.request(ctx, id)
 		if errors.Is(err, storage.ErrNotFound) {
 			return ErrFinished
 		}
@@ -79,11 +92,8 @@ func (s *Service) lease(ctx context.Context, id string, admit func(r *Request, n
 		if err != nil {
 			return err
 		}
-		if !s.isFree(r.Lease) {
-			if r.Phase == Signed {
-				return errCompleting
-			}
-			return errHeld
+		if !s.isFree(&r) {
+			return heldError(&r)
 		}
 		if sess.tookOver = r.Lease.Process != ""; sess.tookOver && r.Phase == Waiting {
 			sess.r.Expires = later(r.Expires, s.untilStored(&r, now))
@@ -98,7 +108,41 @@ func (s *Service) lease(ctx context.Context, id string, admit func(r *Request, n
 			return err
 		})
 	}
-	return sess, err
+	return sess, nil, err
+}
+
+// leaseInMemory is lease without writing. It returns a nil session if the record has a lease that was not released.
+func (s *Service) leaseInMemory(ctx context.Context, id string, admit func(r *Request, now time.Time) error) (sess *session, released <-chan struct{}, err error) {
+	released, acquired := s.alone.acquire(id)
+	defer func() {
+		if acquired && (sess == nil || err != nil) {
+			s.alone.release(id)
+		}
+	}()
+	r, err := s.request(ctx, id)
+	if errors.Is(err, storage.ErrNotFound) {
+		err = ErrFinished
+	}
+	if err == nil {
+		err = admit(&r, s.now(ctx))
+	}
+	switch {
+	case err != nil:
+	case !acquired:
+		err = heldError(&r)
+	case r.Lease.Process != "":
+		return nil, nil, nil
+	}
+	sess = s.newSession(r)
+	sess.id, sess.token, sess.inMemory = id, "", err == nil
+	return sess, released, err
+}
+
+func heldError(r *Request) error {
+	if r.Phase == Signed {
+		return errCompleting
+	}
+	return errHeld
 }
 
 // untilStored returns when a request that was taken over expires: its previous holder may still be storing
@@ -115,15 +159,20 @@ func (s *Service) newLease() Lease {
 	return Lease{Process: s.process, Token: uuid.NewString(), Until: leaseNow().Add(leaseTime)}
 }
 
-// isFree reports whether a lease is not held any more, so that this process may take the request.
-func (s *Service) isFree(l Lease) bool { return l.free(leaseNow(), s.process, s.options.SingleProcess) }
+// isFree reports whether no session has the lease of a request any more, so that this process may take it.
+func (s *Service) isFree(r *Request) bool {
+	return !s.alone.isHeld(r.ID) && r.Lease.free(leaseNow(), s.process, s.options.SingleProcess)
+}
 
 // leaseNow is the time by which leases last: servers hold them against each other, whatever time their accounts have.
 func leaseNow() time.Time { return whole(time.Now()) } // time: see above
 
 // hold renews the lease until stop is called. The context returned ends when the
-// lease is lost.
+// lease is lost. A lease in memory is not renewed, and released by stop.
 func (sess *session) hold(ctx context.Context) (_ context.Context, stop func()) {
+	if sess.inMemory {
+		return ctx, sess.releaseMemory
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
 	go func() {

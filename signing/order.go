@@ -157,7 +157,7 @@ type Progress struct {
 
 // Progress returns the state of an order's request, and [ErrFinished] when it is not remembered any more.
 func (s *Service) Progress(ctx context.Context, request string) (Progress, error) {
-	r, err := s.store.Request(ctx, request)
+	r, err := s.request(ctx, request)
 	if errors.Is(err, storage.ErrNotFound) {
 		return Progress{}, ErrFinished
 	}
@@ -165,9 +165,10 @@ func (s *Service) Progress(ctx context.Context, request string) (Progress, error
 }
 
 // Drive drives the request of an order to its end, as its job does, and waits for that. If the context or an
-// error ends it before, the request is left to the job.
+// error ends it before, the request is left to the job. A provider that names no time is asked again at once, and then
+// after growing pauses: a sandbox user without a delay has answered when the provider is asked for the second time.
 func (s *Service) Drive(ctx context.Context, request string) (Progress, error) {
-	for pause := firstPause; ; pause = min(2*pause, s.options.Interval) {
+	for pause := time.Duration(0); ; pause = min(max(2*pause, firstPause), s.options.Interval) {
 		sess, err := s.await(ctx, request, notEnded)
 		if err == nil {
 			err = sess.drive(context.WithoutCancel(ctx))
@@ -249,7 +250,7 @@ func (s *Service) driveDue(ctx context.Context, job storage.Job) (retry time.Tim
 	if err != nil {
 		return retry, err
 	}
-	sess, err := s.lease(ctx, id, notSigned)
+	sess, _, err := s.lease(ctx, id, notSigned)
 	switch {
 	case errors.Is(err, ErrFinished):
 		return retry, nil

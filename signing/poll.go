@@ -181,9 +181,7 @@ func (sess *session) deliver(ctx context.Context, answer func(Answer) error) err
 		return err
 	}
 	failpoint.Here("signing/delivered")
-	return sess.releaseWith(ctx, func(ctx context.Context, r *Request) error {
-		return errors.Join(sess.end(ctx, r), sess.record(ctx, r, deliveredEntryKind, struct{}{}))
-	})
+	return sess.endDelivered(ctx)
 }
 
 // freeEarly frees the busy signal before the client can know that polling has ended:
@@ -215,7 +213,7 @@ func (sess *session) deliverFailure(ctx context.Context, answer func(Answer) err
 // a write: most polls come while the person has not answered and the provider need not be asked, others
 // while a job completes the signature.
 func (s *Service) look(ctx context.Context, account, id string) (r Request, early, enough bool, err error) {
-	r, err = s.store.Request(ctx, id)
+	r, err = s.request(ctx, id)
 	if errors.Is(err, storage.ErrNotFound) || err == nil && !r.pollable(account) {
 		err = ErrFinished
 	}
@@ -225,7 +223,7 @@ func (s *Service) look(ctx context.Context, account, id string) (r Request, earl
 	now := s.now(ctx)
 	early = s.early(&r, now)
 	switch {
-	case !s.isFree(r.Lease): // wait for the result of its holder
+	case !s.isFree(&r): // wait for the result of its holder
 	case r.Phase == Waiting:
 		enough = early || r.silent(now)
 	case r.Phase == Signed:
@@ -264,7 +262,7 @@ func tooEarly(last, now time.Time, interval time.Duration) bool {
 // pollLimiter remembers in memory when requests were polled.
 //
 // A poll that comes too early is answered SlowDown (spec 3.6), which protects the provider and the store. A
-// poll that takes the lease stores its time, so that every server knows it. A poll that only waits writes
+// poll that stores the lease stores its time, so that every server knows it. A poll that only waits writes
 // nothing and does not ask the provider: its time is known to its own server alone, so a client whose polls
 // go to several servers may be told to slow down later. Such polls are only reads.
 type pollLimiter struct {

@@ -7,6 +7,7 @@ import (
 	"image"
 	"io"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ type planning struct {
 	reading   *admission.Queue // for documents that are read
 	rendering *admission.Queue // for the renderer
 	failed    failedPages
+	found     foundPlaces
 }
 
 const (
@@ -152,4 +154,64 @@ func (f *failedPages) add(key failedPage, now time.Time) {
 		f.until = make(map[failedPage]time.Time)
 	}
 	f.until[key] = now.Add(failedPagesTTL)
+}
+
+// foundPlaces remembers the free places that were found on pages. Documents that are made from one template differ, but
+// clients also send one document again and again, and each search renders its page. It may be used by several goroutines.
+type foundPlaces struct {
+	mu    sync.Mutex
+	young map[search][]stamp.Rect
+	old   map[search][]stamp.Rect // the generation before, of which those that are asked for are kept
+	size  int                     // of young: its searches and places
+}
+
+// search has all that the places depend on: the content of the document determines its page. Accounts do not share places,
+// for the reason that failedPage names.
+type search struct {
+	account string
+	sha256  string
+	page    int
+	corner  stamp.Corner
+	size    stamp.Size
+	limit   int // places that are searched for
+}
+
+// maxFoundPlaces bounds the searches and places of a generation, of at most 200 bytes each.
+const maxFoundPlaces = 8192
+
+// places returns up to limit free places on a page of a document, remembered or by find.
+func (f *foundPlaces) places(key search, find func() ([]stamp.Rect, error)) ([]stamp.Rect, error) {
+	if key.sha256 == "" {
+		return find()
+	}
+	if places, found := f.get(key); found {
+		return places, nil
+	}
+	places, err := find()
+	if err == nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.add(key, slices.Clone(places))
+	}
+	return places, err
+}
+
+func (f *foundPlaces) get(key search) (places []stamp.Rect, found bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if places, found = f.young[key]; !found {
+		if places, found = f.old[key]; found {
+			f.add(key, places)
+		}
+	}
+	return slices.Clone(places), found
+}
+
+// add remembers places. The caller holds mu.
+func (f *foundPlaces) add(key search, places []stamp.Rect) {
+	if f.young == nil || f.size >= maxFoundPlaces {
+		f.young, f.old, f.size = make(map[search][]stamp.Rect), f.young, 0
+	}
+	f.young[key] = places
+	f.size += 1 + len(places)
 }

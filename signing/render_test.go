@@ -130,3 +130,54 @@ func TestFloodOfStarts(t *testing.T) {
 		}
 	})
 }
+
+// TestFoundPlaces checks that a place is searched for once, and that no other search gets it.
+func TestFoundPlaces(t *testing.T) {
+	var f foundPlaces
+	key := search{"a", "x", 1, stamp.TopLeft, stamp.StandardSize, 1}
+	others := []search{
+		{"b", "x", 1, stamp.TopLeft, stamp.StandardSize, 1}, {"a", "y", 1, stamp.TopLeft, stamp.StandardSize, 1},
+		{"a", "x", 2, stamp.TopLeft, stamp.StandardSize, 1}, {"a", "x", 1, stamp.BottomLeft, stamp.StandardSize, 1},
+		{"a", "x", 1, stamp.TopLeft, stamp.Size{Width: 1, Height: 1}, 1}, {"a", "x", 1, stamp.TopLeft, stamp.StandardSize, 2},
+	}
+	searches := 0
+	find := func(key search, err error) (float64, error) {
+		places, got := f.places(key, func() ([]stamp.Rect, error) {
+			searches++
+			return []stamp.Rect{{Left: float64(searches)}}, err
+		})
+		return places[0].Left, got
+	}
+	want := func(key search, place float64) {
+		t.Helper()
+		if got, err := find(key, nil); got != place || err != nil {
+			t.Errorf("%+v: place %v, %v; want %v", key, got, err, place)
+		}
+	}
+	failed := errors.New("failed")
+	if _, err := find(key, failed); !errors.Is(err, failed) {
+		t.Error(err)
+	}
+	want(key, 2) // a failure is not remembered
+	for i, other := range others {
+		want(other, float64(3+i))
+	}
+	want(key, 2)
+	unknown := search{account: "a", page: 1}
+	want(unknown, 9)
+	want(unknown, 10)
+	for n := range 3 * maxFoundPlaces { // one that is asked for stays
+		if _, err := find(search{account: "a", sha256: "z", page: n}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if n%(maxFoundPlaces/4) == 0 {
+			want(key, 2)
+		}
+	}
+	if n := len(f.young) + len(f.old); n > 2*maxFoundPlaces {
+		t.Errorf("%d searches are remembered", n)
+	}
+	if _, found := f.get(others[0]); found {
+		t.Error("a place that is not asked for is remembered for ever")
+	}
+}

@@ -26,13 +26,16 @@ type session struct {
 	askedAt    time.Time   // when the provider was called last
 	called     string      // the name of that call
 	waiting    idp.Waiting // its answer, if the person has not answered
-	askedWith  idp.State   // the state that it was called with
 	faulty     bool        // the call failed, or its answer could not be acted on
 	isStart    bool        // the session belongs to the start call
 	begun      bool        // the start has begun a conversation with the provider
 	startError error       // of a start that failed
 	// tookOver: another process had the lease and did not release it
 	tookOver bool
+
+	inMemory bool   // the lease is in [Service].alone, and not stored
+	ending   bool   // the end of the request is about to be stored, with the lease held until then
+	unstored change // that is stored with the next answer of the provider; nil: none
 }
 
 // newSession returns the session of a request that was stored with a lease of this process.
@@ -68,7 +71,7 @@ type attempts struct {
 // It is then stored even if another session has the lease by now, since the provider may not give it
 // again.
 func (sess *session) stillAsked(r *Request) bool {
-	return r.Phase == Waiting && same(r.State, sess.askedWith)
+	return r.Phase == Waiting && same(r.State, sess.r.State)
 }
 
 // outdated reports whether the previous holder of the lease has stored an answer since this session
@@ -85,41 +88,67 @@ func same(s, other idp.State) bool {
 func (sess *session) attempt(ctx context.Context, a *attempts, f change) (Request, error) {
 	var out Request
 	late := false
-	err := sess.inTx(ctx, func(ctx context.Context) error {
-		r, err := sess.Service.store.Request(ctx, sess.id)
-		if err != nil {
-			return err
-		}
-		late = r.Lease.Token != sess.token
-		switch {
-		case late && !(a.answer && sess.stillAsked(&r)): // a.revision is not compared: taking a lease makes a revision too
-			return errLeaseLost
-		case !late && a.revision != 0 && r.Revision == a.revision:
-			out = r
-			return nil
-		case !late && a.answer && sess.outdated(&r):
-			return errLeaseLost
-		}
-		lease, unanswered := r.Lease, r.unanswered()
-		if err := f(ctx, &r); err != nil {
-			return err
-		}
-		if out = r; late {
-			out.Lease = lease
-		} else if out.Lease.Process != "" {
-			out.Lease.Until = leaseNow().Add(leaseTime)
-		}
-		err = sess.put(ctx, &out)
-		a.revision = out.Revision
-		if err == nil && unanswered && !out.unanswered() {
-			err = sess.settlePrompt(ctx, &out)
-		}
+	err := sess.inTx(ctx, func(ctx context.Context) (err error) {
+		out, late, err = sess.attemptIn(ctx, a, f)
 		return err
 	})
+	if err == nil {
+		sess.alone.forget(sess.id)
+	}
 	if err == nil && late { // stored for the session that has the lease now
 		err = errLeaseLost
 	}
 	return out, err
+}
+
+// attemptIn makes an attempt in the transaction of ctx. late: it was stored for the session that has the lease now.
+func (sess *session) attemptIn(ctx context.Context, a *attempts, f change) (out Request, late bool, err error) {
+	r, err := sess.request(ctx, sess.id)
+	if err != nil {
+		return out, false, err
+	}
+	late = !sess.holds(&r, a)
+	switch {
+	case late && !(a.answer && sess.stillAsked(&r)): // a.revision is not compared: taking a lease makes a revision too
+		return out, late, errLeaseLost
+	case !late && a.revision != 0 && r.Revision == a.revision:
+		return r, late, nil
+	case !late && a.answer && sess.outdated(&r):
+		return out, late, errLeaseLost
+	}
+	lease, unanswered := r.Lease, r.unanswered()
+	if err := f(ctx, &r); err != nil {
+		return out, late, err
+	}
+	if out = r; late {
+		out.Lease = lease
+	} else if out.Lease.Process != "" {
+		out.Lease.Until = leaseNow().Add(leaseTime)
+	}
+	err = sess.put(ctx, &out)
+	a.revision = out.Revision
+	if err == nil && unanswered && !out.unanswered() {
+		err = sess.settlePrompt(ctx, &out)
+	}
+	return out, late, err
+}
+
+// holds reports whether the session has the lease of a request that was read from the store. One that has it in memory
+// has lost it if the record was changed by others than its own attempts.
+func (sess *session) holds(r *Request, a *attempts) bool {
+	if sess.inMemory {
+		return r.Revision == sess.r.Revision || r.Revision == a.revision
+	}
+	return sess.token != "" && r.Lease.Token == sess.token
+}
+
+// request returns a request as it is: as it is stored, with the answer of the provider that was kept since.
+func (s *Service) request(ctx context.Context, id string) (Request, error) {
+	r, err := s.store.Request(ctx, id)
+	if err == nil {
+		s.alone.complement(&r)
+	}
+	return r, err
 }
 
 // put stores the request as its next revision.
@@ -135,9 +164,9 @@ func clearLease(_ context.Context, r *Request) error {
 	return nil
 }
 
-// release releases the lease, unless the last change has done that.
+// release releases the lease, unless the last change has done that or will.
 func (sess *session) release(ctx context.Context) error {
-	if sess.r.Lease.Process == "" {
+	if sess.r.Lease.Process == "" || sess.ending {
 		return nil
 	}
 	err := sess.releaseWith(ctx, clearLease)
@@ -145,6 +174,14 @@ func (sess *session) release(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// releaseMemory releases a lease that is in memory, unless the session is ending.
+func (sess *session) releaseMemory() {
+	if sess.inMemory && !sess.ending {
+		sess.inMemory = false
+		sess.alone.release(sess.id)
+	}
 }
 
 // end ends the request: it frees the busy signal, and deletes the jobs, documents and the conversation of the
@@ -267,11 +304,18 @@ func (sess *session) storeWithRetry(ctx context.Context, f change) error {
 	sess.changing <- struct{}{} // no renewal comes in between
 	defer func() { <-sess.changing }()
 	ctx = context.WithoutCancel(ctx)
-	a := attempts{answer: true}
+	a, first := attempts{answer: true}, sess.unstored
 	err := repeat(ctx, storeRetryFor, func() error {
-		r, err := sess.attempt(ctx, &a, f)
+		r, err := sess.attempt(ctx, &a, func(ctx context.Context, r *Request) error {
+			if first != nil {
+				if err := first(ctx, r); err != nil {
+					return err
+				}
+			}
+			return f(ctx, r)
+		})
 		if err == nil {
-			sess.r = r
+			sess.r, sess.unstored = r, nil
 		}
 		return err
 	})
@@ -312,14 +356,15 @@ func (s *Service) afterwards(do func(ctx context.Context) error) {
 	})
 }
 
-// Close waits for the writes that calls left for after their answer, because the store was
-// unavailable. It stops waiting when the context ends. No other method may be called from then on.
+// Close waits for the writes that calls left for after their answer, because of [Options].EndDelay or because the store
+// was unavailable. It stops waiting when the context ends. No other method may be called from then on.
 func (s *Service) Close(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		s.after.Wait()
 	}()
+	s.hurry()
 	defer s.close()
 	select {
 	case <-done:

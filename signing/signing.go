@@ -143,6 +143,10 @@ type Options struct {
 	// SingleProcess: no other process uses the store, so the leases of a process that died are void at
 	// once and not only when they run out.
 	SingleProcess bool
+	// EndDelay is for how long the ends of requests whose documents were delivered are collected, to be stored in one
+	// transaction. A poll meanwhile waits for the end. If the process dies before, the document is delivered again. 0: each
+	// end is stored before Poll returns. The most is a second.
+	EndDelay time.Duration
 	// Renderer renders pages to find free places; several goroutines use it. nil: each stamp needs a place
 	// that is named, else stamp.ErrNotDrawn is returned.
 	Renderer stamp.Renderer
@@ -200,6 +204,10 @@ type Service struct {
 	after    sync.WaitGroup  // writes that calls left for after their answer
 	open     context.Context // ends when Close stops waiting for them
 	close    context.CancelFunc
+	closing  context.Context // ends when Close begins
+	hurry    context.CancelFunc
+	alone    alone
+	ends     ends
 }
 
 // New returns a service.
@@ -227,9 +235,10 @@ func New(store Store, tx storage.Transactor, documents storage.Documents, jobs s
 		options.Owner = noOwner{}
 	}
 	open, end := context.WithCancel(context.Background())
+	closing, hurry := context.WithCancel(open)
 	return &Service{
 		store: store, tx: tx, documents: documents, jobs: jobs, log: log, provider: provider, busy: busy,
-		options: options, process: uuid.NewString(), open: open, close: end, images: make(chan struct{}, 1),
+		options: options, process: uuid.NewString(), open: open, close: end, closing: closing, hurry: hurry, images: make(chan struct{}, 1),
 		planning: newPlanning(options), xml: newXMLMemory(),
 	}
 }

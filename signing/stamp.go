@@ -72,7 +72,7 @@ func (s *Service) planOn(ctx context.Context, blob storage.Blob, in Start) (*Sta
 	if err != nil {
 		return nil, err
 	}
-	place, err := s.choose(ctx, page, in.Stamp, s.planning.rendererFor(in.Account, knownContent(doc)))
+	place, err := s.choose(ctx, page, in, knownContent(doc))
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +90,9 @@ func (s *Service) planOn(ctx context.Context, blob storage.Blob, in Start) (*Sta
 	return planned, err
 }
 
-// choose returns the place that was named, or looks for a free one.
-func (s *Service) choose(ctx context.Context, page *stamp.Page, in *StampRequest, r stamp.Renderer) (stamp.Rect, error) {
+// choose returns the place that was named, or looks for a free one on a page of the document with the content c.
+func (s *Service) choose(ctx context.Context, page *stamp.Page, start Start, c content) (stamp.Rect, error) {
+	in := start.Stamp
 	size := in.Size
 	if in.Image == nil {
 		size = stamp.StandardSize
@@ -99,7 +100,15 @@ func (s *Service) choose(ctx context.Context, page *stamp.Page, in *StampRequest
 	if !in.Auto {
 		return page.Place(in.Corner, in.X, in.Y, size)
 	}
-	return page.Find(ctx, r, in.Corner, size)
+	key := search{start.Account, c.SHA256, in.Page, in.Corner, size, 1}
+	found, err := s.planning.found.places(key, func() ([]stamp.Rect, error) {
+		place, err := page.Find(ctx, s.planning.rendererFor(start.Account, c), in.Corner, size)
+		return []stamp.Rect{place}, err
+	})
+	if err != nil {
+		return stamp.Rect{}, err
+	}
+	return found[0], nil
 }
 
 // draw draws the image, if there is one. The service draws one image at a time, since all its pixels are in
@@ -183,7 +192,11 @@ func (s *Service) planAll(ctx context.Context, account string, blob storage.Blob
 	if err != nil {
 		return nil, err
 	}
-	places, err := page.Capacity(ctx, s.planning.rendererFor(account, knownContent(doc)), c, stamp.StandardSize, signers)
+	found := knownContent(doc)
+	key := search{account, found.SHA256, number, c, stamp.StandardSize, signers}
+	places, err := s.planning.found.places(key, func() ([]stamp.Rect, error) {
+		return page.Capacity(ctx, s.planning.rendererFor(account, found), c, stamp.StandardSize, signers)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -127,7 +127,7 @@ func (s *Service) repeat(r Request) (Started, error) {
 // diedStarting reports whether the process that started the request died before it could answer, so
 // that the same start may be made again.
 func (s *Service) diedStarting(r Request) bool {
-	return r.Phase == Starting && s.isFree(r.Lease)
+	return r.Phase == Starting && s.isFree(&r)
 }
 
 // startInput is a start with the facts that are established before the request is stored.

@@ -38,7 +38,7 @@ func TestSteps(t *testing.T) {
 		got = nil
 	}
 	id := s.mustStart()
-	steps("the start", "signature.asked ", "provider.asked begin needdigest", "signature.prepared ", "provider.asked sign waiting")
+	steps("the start", "signature.asked ", "provider.asked begin needdigest", "provider.asked sign waiting", "signature.prepared ")
 
 	answer := p.poll
 	p.poll = func(state idp.State) (idp.State, idp.Event, error) { return state, nil, errors.New("connection reset") }

@@ -172,7 +172,7 @@ func TestLeaseOfAProcessThatDied(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
-		slow := newService(t, p, signing.Options{})
+		slow := onStore(t, newStore(t), p, signing.Options{})
 		id := slow.mustStart()
 		stuck := make(chan struct{})
 		took := make(chan time.Duration, 1)
@@ -257,7 +257,7 @@ func TestStartThatDied(t *testing.T) {
 	for _, wait := range []time.Duration{time.Minute, 16 * time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newPhone(t)
-			s := newService(t, p, signing.Options{})
+			s := onStore(t, newStore(t), p, signing.Options{})
 			key := &signing.IdempotencyKey{Client: "client", Key: "key", Fingerprint: "body"}
 			dead := signing.Request{
 				ID: "9b3b1a86-4a2c-4d0d-8f0e-2a7f0f3f8f11", Account: account, CreatedAt: time.Now().UTC(), Phase: signing.Starting, Key: key,

@@ -115,7 +115,8 @@ func (c Clock) Now(ctx context.Context) time.Time {
 // Documents stores documents. A document has a base that never changes, and revisions that are appended to it.
 // It may be read while it grows; a reader sees the length that it had when it was opened.
 type Documents interface {
-	// Create stores the content of r as a new document, which is durable on return. It hashes the content with the
+	// Create stores the content of r as a new document, which is durable on return. A document that no transaction has kept
+	// may be gone when its process has ended. It hashes the content with the
 	// given hashes, and stores the hash states for [Blob.Hashed]. A content longer than limit is [ErrTooLarge]. An
 	// error of r is returned unchanged. In both cases nothing is stored. Memory use does not depend on the length.
 	//

@@ -128,7 +128,7 @@ func TestRequestsAreFoundInTheLog(t *testing.T) {
 	for name, want := range map[string][]string{
 		signed: {
 			"signature.asked", asked("begin waiting"),
-			asked("poll continue"), asked("poll error"), "provider.failed error", asked("poll needdigest"), "signature.prepared", asked("sign waiting"),
+			asked("poll continue"), asked("poll error"), "provider.failed error", asked("poll needdigest"), asked("sign waiting"), "signature.prepared",
 			asked("poll continue"), asked("poll signed"), "signature.made", "signature.completed", "signature.delivered",
 		},
 		cancelled:    {"signature.asked", asked("begin waiting"), asked("poll failed"), "signature.failed errorCode=UserCancelled"},

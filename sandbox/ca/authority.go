@@ -31,6 +31,7 @@ type Authority struct {
 	root      keyPair
 	serialKey []byte // see newSerial
 	sourcePool
+	lists keptLists
 
 	mu           sync.RWMutex // guards the fields below
 	issuing      keyPair

@@ -6,6 +6,8 @@ import (
 	"encoding/asn1"
 	"fmt"
 	"math/big"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/innsigli/innsigli/internal/pki/cms"
@@ -55,24 +57,63 @@ func (a *Authority) revocationAt(serial *big.Int, now time.Time) (revocation, bo
 func (a *Authority) CRL(now time.Time) ([]byte, error) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	return a.createCRL(a.issuing, now)
+	return createCRL(a.issuing, a.entries(a.issuing, now), now)
 }
 
 // RootCRL returns the revocation list of the root as of a time, in DER. It states whether the certificate of the
 // issuing authority is revoked.
-func (a *Authority) RootCRL(now time.Time) ([]byte, error) {
+func (a *Authority) RootCRL(now time.Time) ([]byte, error) { return a.rootCRL(now, time.Time{}) }
+
+// rootCRL is RootCRL with a list that was not issued before a time.
+func (a *Authority) rootCRL(now, notBefore time.Time) ([]byte, error) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	return a.createCRL(a.root, now)
+	entries := a.entries(a.root, now)
+	return a.lists.list(entries, now, notBefore, func() ([]byte, error) { return createCRL(a.root, entries, now) })
 }
 
-func (a *Authority) createCRL(issuer keyPair, now time.Time) ([]byte, error) {
-	var entries []x509.RevocationListEntry
+// keptLists keeps the last revocation list of the root, whose signature takes longer than that of a user.
+type keptLists struct {
+	mu      sync.Mutex
+	der     []byte
+	issued  time.Time
+	entries []x509.RevocationListEntry
+}
+
+// listKept is for how long a list is returned again, while it would have the same entries.
+const listKept = time.Minute
+
+// list returns the kept list if it has these entries and was issued shortly before now and not before notBefore, or else
+// creates one.
+func (k *keptLists) list(entries []x509.RevocationListEntry, now, notBefore time.Time, create func() ([]byte, error)) ([]byte, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	fits := !k.issued.Before(notBefore) && !now.Before(k.issued) && now.Before(k.issued.Add(listKept))
+	if k.der != nil && fits && slices.EqualFunc(k.entries, entries, sameEntry) {
+		return slices.Clone(k.der), nil
+	}
+	der, err := create()
+	if err == nil {
+		k.der, k.issued, k.entries = slices.Clone(der), now.Truncate(time.Second), entries
+	}
+	return der, err
+}
+
+func sameEntry(a, b x509.RevocationListEntry) bool {
+	return a.SerialNumber.Cmp(b.SerialNumber) == 0 && a.RevocationTime.Equal(b.RevocationTime) && a.ReasonCode == b.ReasonCode
+}
+
+// entries returns the revoked certificates of an issuer as of a time.
+func (a *Authority) entries(issuer keyPair, now time.Time) (entries []x509.RevocationListEntry) {
 	for _, r := range a.revoked {
 		if a.issued(issuer.certificate, r.Serial) && !r.At.After(now) {
 			entries = append(entries, x509.RevocationListEntry{SerialNumber: r.Serial, RevocationTime: r.At, ReasonCode: r.Reason})
 		}
 	}
+	return entries
+}
+
+func createCRL(issuer keyPair, entries []x509.RevocationListEntry, now time.Time) ([]byte, error) {
 	der, err := x509.CreateRevocationList(rand.Reader, &x509.RevocationList{
 		RevokedCertificateEntries: entries,
 		Number:                    big.NewInt(now.Unix()), // increases with every list, 5.2.3

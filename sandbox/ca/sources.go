@@ -81,13 +81,13 @@ func (s sources) Revocation(_ context.Context, cert, issuer *x509.Certificate, n
 		if !s.issuedByRoot(cert) { // a list does not contain certificates that were never issued
 			return ades.RevocationData{}, fmt.Errorf("ca: %w: %s is not known", ades.ErrNoRevocation, ades.Identify(cert))
 		}
-		return s.revocationFromCRL(cert, now)
+		return s.revocationFromCRL(cert, now, notBefore)
 	}
 	return s.revocationFromOCSP(cert, issuer, now)
 }
 
-func (s sources) revocationFromCRL(cert *x509.Certificate, now time.Time) (ades.RevocationData, error) {
-	der, err := s.RootCRL(now)
+func (s sources) revocationFromCRL(cert *x509.Certificate, now, notBefore time.Time) (ades.RevocationData, error) {
+	der, err := s.rootCRL(now, notBefore)
 	if err != nil {
 		return ades.RevocationData{}, fmt.Errorf("%w: %w", ades.ErrNoRevocation, err)
 	}

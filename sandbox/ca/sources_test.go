@@ -111,3 +111,33 @@ func TestIssuers(t *testing.T) {
 		t.Errorf("%d certificates, %v", len(got), err)
 	}
 }
+
+// The list of the root is signed anew when its content changes, when it is a minute old, and for an earlier time or data
+// that has to be newer.
+func TestRootCRLIsKept(t *testing.T) {
+	t.Parallel()
+	now := time.Now().Truncate(time.Second)
+	a, err := NewP256(now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last []byte
+	want := func(what string, kept bool, at, notBefore time.Time) {
+		t.Helper()
+		der, err := a.rootCRL(at, notBefore)
+		if err != nil || bytes.Equal(der, last) != kept {
+			t.Errorf("%s: kept %v, %v", what, bytes.Equal(der, last), err)
+		}
+		last = der
+	}
+	want("the first", false, now, time.Time{})
+	want("later", true, now.Add(59*time.Second), time.Time{})
+	want("earlier", false, now.Add(-time.Second), time.Time{})
+	want("a minute later", false, now.Add(time.Minute), time.Time{})
+	want("newer data", false, now.Add(90*time.Second), now.Add(61*time.Second))
+	a.Revoke(a.Chain()[0].SerialNumber, now.Add(100*time.Second), 4)
+	want("before the revocation", true, now.Add(99*time.Second), time.Time{})
+	want("after the revocation", false, now.Add(100*time.Second), time.Time{})
+	a.Revoke(a.Chain()[0].SerialNumber, now.Add(100*time.Second), 6)
+	want("another reason", false, now.Add(101*time.Second), time.Time{})
+}

@@ -54,8 +54,8 @@ func (db *DB) Documents() storage.Documents { return documents{db} }
 // of its context for ever.
 var errCreateInTx = errors.New("bolt: a document cannot be created within a transaction")
 
-// Create writes the file, and stores the record when the file is complete and on the disk. A crash
-// before that leaves a file for Sweep.
+// Create writes the file. The record is added when the file is complete and on the disk, and stored by the transaction that
+// keeps the document. A crash before that leaves a file for Sweep.
 func (s documents) Create(ctx context.Context, r io.Reader, limit int64, hashes ...crypto.Hash) (storage.Ref, error) {
 	if s.db.txn(ctx) != nil {
 		return storage.Ref{}, errCreateInTx
@@ -69,21 +69,14 @@ func (s documents) Create(ctx context.Context, r io.Reader, limit int64, hashes 
 	d.Size, err = s.receive(ctx, id, r, limit, sums)
 	if err == nil {
 		d.Hashed = sums.Midstates(d.Size)
-		if err = s.db.InTx(ctx, func(ctx context.Context) error { return s.add(ctx, id, d) }); err != nil {
-			err = createError(err)
-		}
+		s.db.folder.created.add(id, d)
 	}
 	received()
 	if err != nil {
-		// A commit that failed may have stored the record all the same.
 		_, _ = s.db.folder.removeStray(context.WithoutCancel(ctx), id)
 		return storage.Ref{}, err
 	}
 	return storage.Ref{ID: id, Size: d.Size, Sums: sums.Digests()}, nil
-}
-
-func (s documents) add(ctx context.Context, id string, d documentRecord) error {
-	return s.db.write(ctx, func(tx *boltTx) error { return documentTable.insert(tx, id, d) })
 }
 
 // receive writes what r delivers to a new file, which is on the disk on return, and returns
@@ -122,6 +115,9 @@ func createError(err error) error {
 
 func (s documents) Keep(ctx context.Context, id string) error {
 	return s.db.write(ctx, func(tx *boltTx) error {
+		if err := s.db.folder.store(s.db.txn(ctx), id); err != nil {
+			return err
+		}
 		return documentTable.change(tx, id, func(d *documentRecord) error {
 			d.Kept = true
 			return nil
@@ -131,6 +127,9 @@ func (s documents) Keep(ctx context.Context, id string) error {
 
 func (s documents) Append(ctx context.Context, id string, revisions ...storage.Revision) error {
 	return s.db.write(ctx, func(tx *boltTx) error {
+		if err := s.db.folder.store(s.db.txn(ctx), id); err != nil {
+			return err
+		}
 		return documentTable.change(tx, id, func(d *documentRecord) error {
 			if !document.Follow(d.Size, revisions) {
 				return storage.ErrMoved
@@ -190,12 +189,19 @@ func (s documents) Delete(ctx context.Context, id string) error {
 
 // erase removes the record with the transaction, and the file after its commit.
 func (s documents) erase(t *txn, id string) error {
+	_, isCreated := s.db.folder.created.get(id)
 	err := documentTable.remove(t.tx, id)
 	if errors.Is(err, storage.ErrNotFound) {
-		return nil
+		if !isCreated {
+			return nil
+		}
+		err = nil
 	}
 	if err == nil {
-		t.afterCommit(func() { s.db.folder.unlink(id) })
+		t.afterCommit(func() {
+			s.db.folder.created.remove(id)
+			s.db.folder.unlink(id)
+		})
 	}
 	return err
 }
@@ -208,8 +214,11 @@ func (s documents) Sweep(ctx context.Context, earlier time.Time) (total int, err
 	}
 	if err == nil && s.db.txn(ctx) == nil {
 		var n int
-		n, err = s.db.folder.sweep(ctx)
-		total += n
+		n, err = s.db.folder.sweepCreated(ctx, earlier)
+		if total += n; err == nil {
+			n, err = s.db.folder.sweep(ctx)
+			total += n
+		}
 	}
 	if err != nil {
 		return total, fmt.Errorf("bolt: sweeping documents: %w", err)
@@ -252,7 +261,11 @@ var _ storage.Blob = (*blob)(nil)
 
 func (s documents) Open(ctx context.Context, id string) (storage.Blob, error) {
 	b := &blob{db: s.db, within: s.db.txn(ctx), id: id}
-	d, err := read(ctx, s.db, documentTable, id)
+	var d documentRecord
+	err := s.db.read(ctx, func(tx *boltTx) (err error) {
+		d, err = s.db.folder.record(tx, id)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -303,7 +316,7 @@ func (b *blob) ReadAt(p []byte, offset int64) (int, error) {
 // the blob was opened in for as long as that lasts.
 func (b *blob) exists() error {
 	check := func(tx *boltTx) error {
-		if !documentTable.has(tx, b.id) {
+		if !b.db.folder.has(tx, b.id) {
 			return storage.ErrNotFound
 		}
 		return nil

@@ -41,8 +41,9 @@ type folder struct {
 
 	mu       sync.Mutex
 	incoming map[string]bool // ids of documents that Create is receiving
-	holds    int             // backups that run
-	held     []string        // ids of deleted documents, whose files are removed when the last backup has ended
+	created  created
+	holds    int      // backups that run
+	held     []string // ids of deleted documents, whose files are removed when the last backup has ended
 }
 
 // makeFolder makes a folder for its owner alone, unless it is there.
@@ -318,12 +319,13 @@ func (f *folder) receiving(id string) (received func()) {
 	}
 }
 
-// mustStay reports whether a file without a record may not be removed: a backup runs, or Create receives the
-// document.
+// mustStay reports whether a file without a record may not be removed: a backup runs, Create receives the document, or its
+// record is not stored yet.
 func (f *folder) mustStay(id string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.holds > 0 || f.incoming[id]
+	_, isCreated := f.created.get(id)
+	return f.holds > 0 || f.incoming[id] || isCreated
 }
 
 // sweepBatch is how many names sweep reads at once.

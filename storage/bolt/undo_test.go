@@ -196,6 +196,9 @@ func undoesItsOwnWrites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if err := db.InTx(t.Context(), func(ctx context.Context) error { return db.Documents().Keep(ctx, ref.ID) }); err != nil {
+			t.Fatal(err)
+		}
 		s.after.Documents[ref.ID] = ""
 	}
 	failed := 0

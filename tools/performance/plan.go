@@ -58,6 +58,8 @@ var subjects = []subject{
 		{pkg: "storage/postgres", name: "ProcessPages", times: "1x", unit: "x-small", what: "pages of the list of a million processes", floor: "the same in a list of a thousand", long: true, settings: foreign},
 	}},
 	{"The service", []benchmark{
+		{pkg: "httpapi", name: "Signing", times: "100x", unit: "x-floor", what: "whole signings of a PDF of 100 KB at level LT on bbolt, one after another, in processor time of the server, its test authority and its client",
+			floor: "the same authority's answers, one SHA-256 of the document, one signature, each signature verified once, and four flushed writes"},
 		{pkg: "tools/trial", name: "Burst", times: "1x", unit: "x-loop", what: "sending webhooks as fast as it goes: a share of the rate, of which more is better", floor: "the rate of a bare loop", demanded: "fails below the share that is promised", settings: foreign},
 		{pkg: "tools/trial", name: "Large", times: "1x", what: "40 starts at once of a PDF of 22 MB at LT, polled to the end", demanded: "90 s, 256 MB of anonymous memory", long: true, settings: foreign},
 		{pkg: "tools/trial", name: "Slow", times: "1x", what: "how long others wait beside slow clients, half-open connections and garbage", floor: "the same without them", demanded: "2, in the median", long: true, settings: foreign},
