@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/pades/inspect"
+	"github.com/innsigli/innsigli/storage"
 )
 
 var (
@@ -199,6 +201,23 @@ func (r lineRecord) line() account.Line { return account.Line(r) }
 func (s accounts) AddLine(ctx context.Context, l account.Line) error {
 	return s.db.write(ctx, func(tx *bbolt.Tx) error {
 		return lineTable.insert(tx, l.ID, lineRecord(l))
+	})
+}
+
+func (s accounts) AddSignature(ctx context.Context, l account.Line) error {
+	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+		a, err := accountTable.get(tx, l.Account)
+		if err != nil {
+			return err
+		}
+		l.Free = a.Signatures < account.FreeSignatures
+		if err := lineTable.insert(tx, l.ID, lineRecord(l)); errors.Is(err, storage.ErrExists) {
+			return nil
+		} else if err != nil || !l.Free {
+			return err
+		}
+		a.Signatures++
+		return accountTable.update(tx, l.Account, a)
 	})
 }
 
