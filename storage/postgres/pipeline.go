@@ -243,3 +243,11 @@ func (r pipelineRow) Scan(dest ...any) error {
 	r.rows.Close()
 	return r.rows.Err()
 }
+
+// SendBatch implements [pgx.Tx].
+func (p *pipeline) SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults {
+	if err := p.flush(ctx); err != nil {
+		return pgx.FailedBatchResults(batch, err)
+	}
+	return p.Tx.SendBatch(ctx, batch)
+}

@@ -27,6 +27,8 @@ type txn struct {
 	aborted     error      // of the statement that aborted it; all later statements fail with it
 	failed      error      // of a nested InTx
 	onCommitted []func()   // called after the commit
+	// revisions are those of signing requests that the transaction has locked, by ID.
+	revisions map[string]int64
 }
 
 // querier runs statements, in a transaction or on a connection.
@@ -34,6 +36,7 @@ type querier interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults
 }
 
 // InTx runs fn in a transaction; see storage.Transactor and the package comment.
@@ -208,6 +211,31 @@ func (db *DB) queueExec(ctx context.Context, sql string, args ...any) error {
 		return t.aborted
 	}
 	return t.checkStatement(ctx, t.tx.queue(ctx, sql, args))
+}
+
+// unknownRevision is the revision of a request that is not known to exist.
+const unknownRevision = -1
+
+// lockedRevision records the revision of a request that the transaction has read, and locked, or added.
+func (t *txn) lockedRevision(id string, revision int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.revisions == nil {
+		t.revisions = make(map[string]int64)
+	}
+	t.revisions[id] = revision
+}
+
+// raiseRevision records that a request gets the revision, and reports whether the transaction has locked it with the one
+// before.
+func (t *txn) raiseRevision(id string, revision int64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if before, locked := t.revisions[id]; !locked || before == unknownRevision || before != revision-1 {
+		return false
+	}
+	t.revisions[id] = revision
+	return true
 }
 
 // maxAttempts is how often InTx runs a transaction that conflicts with others.
