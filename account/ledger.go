@@ -2,11 +2,9 @@ package account
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/innsigli/innsigli/pades/inspect"
-	"github.com/innsigli/innsigli/storage"
 )
 
 // API is the API that a signature was made with.
@@ -48,19 +46,7 @@ func (s *Service) Signed(ctx context.Context, account, request string, ordered b
 		api = PortalAPI
 	}
 	err := s.tx.InTx(ctx, func(ctx context.Context) error {
-		a, err := s.store.Account(ctx, account) // locks the account, so that concurrent calls count one after another
-		if err != nil {
-			return err
-		}
-		err = s.store.AddLine(ctx, Line{ID: request, Account: account, API: api, At: at, Free: a.freeSignatures() > 0})
-		if errors.Is(err, storage.ErrExists) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		a.Signatures++
-		return s.store.UpdateAccount(ctx, a)
+		return s.store.AddSignature(ctx, Line{ID: request, Account: account, API: api, At: at})
 	})
 	return storeError("counting a signature", err)
 }

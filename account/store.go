@@ -59,6 +59,11 @@ type TokenStore interface {
 type LedgerStore interface {
 	// AddLine returns storage.ErrExists if a line with that ID exists.
 	AddLine(ctx context.Context, l Line) error
+	// AddSignature adds a line to an account, unless a line with that ID exists. It sets Free: the line is free if the
+	// account's Signatures are fewer than [FreeSignatures], and is then added to these. Transactions that add lines to an
+	// account whose free signatures are used do not wait for each other. It returns storage.ErrNotFound if there is no such
+	// account.
+	AddSignature(ctx context.Context, l Line) error
 	// Lines returns the lines of an account with from <= At < to, in the order of their times. Lines that are
 	// added during the iteration may be included or not.
 	Lines(ctx context.Context, account string, from, to time.Time) iter.Seq2[Line, error]

@@ -2,11 +2,13 @@ package bolt
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"time"
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/pades/inspect"
+	"github.com/innsigli/innsigli/storage"
 )
 
 var (
@@ -197,6 +199,23 @@ func (r lineRecord) line() account.Line { return account.Line(r) }
 func (s accounts) AddLine(ctx context.Context, l account.Line) error {
 	return s.db.write(ctx, func(tx *boltTx) error {
 		return lineTable.insert(tx, l.ID, lineRecord(l))
+	})
+}
+
+func (s accounts) AddSignature(ctx context.Context, l account.Line) error {
+	return s.db.write(ctx, func(tx *boltTx) error {
+		a, err := accountTable.get(tx, l.Account)
+		if err != nil {
+			return err
+		}
+		l.Free = a.Signatures < account.FreeSignatures
+		if err := lineTable.insert(tx, l.ID, lineRecord(l)); errors.Is(err, storage.ErrExists) {
+			return nil
+		} else if err != nil || !l.Free {
+			return err
+		}
+		a.Signatures++
+		return accountTable.update(tx, l.Account, a)
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/storage"
 )
 
 var (
@@ -151,6 +152,31 @@ var ledgerTable = table[account.Line]{
 
 func (s accounts) AddLine(ctx context.Context, l account.Line) error {
 	return s.db.write(ctx, func(tx pgx.Tx) error { return ledgerTable.insert(ctx, tx, l) })
+}
+
+// addSignature adds a line that is not free, and does not lock the account. The line is then made free if the account still
+// has free signatures, which locks the account until the end of the transaction.
+const (
+	addSignature = `WITH owner AS (SELECT signatures FROM accounts WHERE id = $2),
+		line AS (INSERT INTO ledger (id, account, api, at, free) SELECT $1, $2, $3, $4, false FROM owner ON CONFLICT DO NOTHING RETURNING id)
+		SELECT signatures < $5 AND EXISTS (SELECT FROM line) FROM owner`
+	makeFree = `WITH owner AS (UPDATE accounts SET signatures = signatures + 1 WHERE id = $2 AND signatures < $3 RETURNING id)
+		UPDATE ledger SET free = true FROM owner WHERE ledger.id = $1`
+)
+
+func (s accounts) AddSignature(ctx context.Context, l account.Line) error {
+	return s.db.write(ctx, func(tx pgx.Tx) error {
+		if !storable(l.ID, l.Account) {
+			return storage.ErrNotFound
+		}
+		var perhapsFree bool
+		err := tx.QueryRow(ctx, addSignature, l.ID, l.Account, string(l.API), l.At, account.FreeSignatures).Scan(&perhapsFree)
+		if err != nil || !perhapsFree {
+			return err
+		}
+		_, err = tx.Exec(ctx, makeFree, l.ID, l.Account, account.FreeSignatures)
+		return err
+	})
 }
 
 func (s accounts) DeleteLines(ctx context.Context, of string, limit int) (lines []account.Line, err error) {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/innsigli/innsigli/storage"
@@ -38,6 +39,12 @@ var _ storage.Blob = (*blob)(nil)
 // deleted.
 func (s documents) Open(ctx context.Context, id string) (storage.Blob, error) {
 	b := &blob{db: s.db, tx: s.db.txn(ctx), id: id}
+	if b.tx == nil {
+		if err := b.openSmall(ctx); err != nil {
+			return nil, err
+		}
+		return b, nil
+	}
 	err := s.db.read(ctx, func(q querier) (err error) {
 		b.record, err = completeDocument(ctx, q, id)
 		return err
@@ -47,6 +54,42 @@ func (s documents) Open(ctx context.Context, id string) (storage.Blob, error) {
 	}
 	b.cache.size = b.record.size
 	return b, nil
+}
+
+// openSmall reads the record and, of a document that has only one window, the content in the same round trip. Revisions that
+// are appended between the two statements are cut off.
+func (b *blob) openSmall(ctx context.Context) error {
+	key, err := uuid.Parse(b.id)
+	if err != nil {
+		return storage.ErrNotFound
+	}
+	return b.db.read(ctx, func(q querier) error {
+		batch := new(pgx.Batch)
+		batch.Queue(selectComplete, key)
+		batch.Queue(`SELECT start, content FROM document_chunks
+			WHERE document = (SELECT seq FROM documents WHERE id = $1 AND complete AND size <= $2) ORDER BY start`, key, windowSize)
+		results := q.SendBatch(ctx, batch)
+		defer results.Close()
+		if err := b.record.scan(results.QueryRow()); err != nil {
+			return err
+		}
+		b.cache = windowCache{size: b.record.size}
+		if b.record.size == 0 || b.record.size > windowSize {
+			return results.Close()
+		}
+		rows, err := results.Query()
+		if err != nil {
+			return err
+		}
+		first := window{bytes: make([]byte, b.record.size)}
+		switch err := collectChunks(rows, b.record.seq, 0, first.bytes); {
+		case err == nil:
+			b.cache.windows = []window{first}
+		case !errors.Is(err, storage.ErrNotFound): // else it was deleted, or has grown, and is read later
+			return err
+		}
+		return results.Close()
+	})
 }
 
 func (b *blob) Size() int64 { return b.record.size }

@@ -221,6 +221,7 @@ var (
 	_ pgx.QueryTracer    = queryTimeout(0)
 	_ pgx.CopyFromTracer = queryTimeout(0)
 	_ pgx.PrepareTracer  = queryTimeout(0)
+	_ pgx.BatchTracer    = queryTimeout(0)
 )
 
 // endKey is the context key of the function that releases a statement's timer.
@@ -259,5 +260,15 @@ func (p queryTimeout) TracePrepareStart(ctx context.Context, _ *pgx.Conn, _ pgx.
 }
 
 func (p queryTimeout) TracePrepareEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TracePrepareEndData) {
+	p.end(ctx)
+}
+
+func (p queryTimeout) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+	return p.begin(ctx)
+}
+
+func (queryTimeout) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+
+func (p queryTimeout) TraceBatchEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchEndData) {
 	p.end(ctx)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -41,26 +42,34 @@ func completeDocument(ctx context.Context, q querier, id string) (d documentReco
 	if err != nil {
 		return d, storage.ErrNotFound
 	}
-	err = q.QueryRow(ctx, `SELECT seq, size, hashed FROM documents WHERE id = $1 AND complete`+rowLock(q), key).
-		Scan(&d.seq, &d.size, encoded[[]document.Midstate]{&d.hashed})
+	err = d.scan(q.QueryRow(ctx, selectComplete+rowLock(q), key))
 	return d, err
+}
+
+const selectComplete = `SELECT seq, size, hashed FROM documents WHERE id = $1 AND complete`
+
+func (d *documentRecord) scan(row pgx.Row) error {
+	return row.Scan(&d.seq, &d.size, encoded[[]document.Midstate]{&d.hashed})
 }
 
 func (s documents) Keep(ctx context.Context, id string) error {
 	return s.db.write(ctx, func(tx pgx.Tx) error {
-		d, err := completeDocument(ctx, tx, id)
+		key, err := uuid.Parse(id)
 		if err != nil {
-			return err
+			return storage.ErrNotFound
 		}
-		_, err = tx.Exec(ctx, `UPDATE documents SET kept = true WHERE seq = $1`, d.seq)
+		tag, err := tx.Exec(ctx, `UPDATE documents SET kept = true WHERE id = $1 AND complete`, key)
+		if err == nil && tag.RowsAffected() == 0 {
+			return storage.ErrNotFound
+		}
 		return err
 	})
 }
 
 func (s documents) Append(ctx context.Context, id string, revisions ...storage.Revision) error {
-	return s.db.write(ctx, func(tx pgx.Tx) error {
-		d, err := completeDocument(ctx, tx, id)
-		if err != nil {
+	var d documentRecord
+	err := s.db.write(ctx, func(tx pgx.Tx) (err error) {
+		if d, err = completeDocument(ctx, tx, id); err != nil {
 			return err
 		}
 		if !document.Follow(d.size, revisions) {
@@ -73,20 +82,20 @@ func (s documents) Append(ctx context.Context, id string, revisions ...storage.R
 			d.size += int64(len(r.Bytes))
 			d.hashed = document.Replaced(d.hashed, r.Hashed)
 		}
-		_, err = tx.Exec(ctx, `UPDATE documents SET size = $2, hashed = $3 WHERE seq = $1`, d.seq, d.size, encoded[[]document.Midstate]{&d.hashed})
-		return err
+		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return s.db.queueExec(ctx, `UPDATE documents SET size = $2, hashed = $3 WHERE seq = $1`, d.seq, d.size, encoded[[]document.Midstate]{&d.hashed})
 }
 
 func (s documents) Delete(ctx context.Context, id string) error {
-	return s.db.write(ctx, func(tx pgx.Tx) error {
-		key, err := uuid.Parse(id)
-		if err != nil {
-			return nil // no document has that ID
-		}
-		_, err = tx.Exec(ctx, `DELETE FROM documents WHERE id = $1`, key) // its chunks by ON DELETE CASCADE
-		return err
-	})
+	key, err := uuid.Parse(id)
+	if err != nil {
+		key = uuid.Nil // no document has that ID
+	}
+	return s.db.queueExec(ctx, `DELETE FROM documents WHERE id = $1`, key) // its chunks by ON DELETE CASCADE
 }
 
 func (s documents) Sweep(ctx context.Context, before time.Time) (int, error) {
@@ -159,6 +168,9 @@ func (s documents) Create(ctx context.Context, r io.Reader, limit int64, hashes 
 // store appends bytes to the document; the last ones complete it.
 func (c *upload) store(ctx context.Context, p []byte, last bool) error {
 	c.sums.Write(p)
+	if last && c.stored == 0 && len(p) <= maxInserted {
+		return c.storeAll(ctx, p)
+	}
 	err := c.db.InTx(ctx, func(ctx context.Context) error {
 		return c.db.write(ctx, func(tx pgx.Tx) error {
 			if err := c.begin(ctx, tx, last); err != nil {
@@ -174,6 +186,27 @@ func (c *upload) store(ctx context.Context, p []byte, last bool) error {
 		return fmt.Errorf("postgres: storing a document: %w", err)
 	}
 	c.stored += int64(len(p))
+	return nil
+}
+
+// storeAll stores a whole document by one statement. If its connection is broken, it may be sent a second time, and does
+// nothing if the first was committed.
+func (c *upload) storeAll(ctx context.Context, p []byte) error {
+	const statement = `WITH created AS (
+			INSERT INTO documents (id, started_at, complete, kept, size, hashed) VALUES ($1, $2, true, false, $3, $4)
+			ON CONFLICT (id) DO NOTHING RETURNING seq)
+		INSERT INTO document_chunks (document, start, content)
+		SELECT seq, start, content FROM created, unnest($5::bigint[], $6::bytea[]) AS chunk (start, content)`
+	hashed := c.sums.Midstates(int64(len(p)))
+	starts, contents := chunks(0, p)
+	err := c.db.read(ctx, func(q querier) error {
+		_, err := q.Exec(ctx, statement, c.id, c.started, len(p), encoded[[]document.Midstate]{&hashed}, starts, contents)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("postgres: storing a document: %w", err)
+	}
+	c.stored = int64(len(p))
 	return nil
 }
 
@@ -230,11 +263,29 @@ func (c *upload) discard(ctx context.Context) {
 // while after its rows were deleted.
 const chunkSize = 8096
 
-// putChunks stores p as the document's bytes from the offset, by COPY: an INSERT would need a second copy of p
-// in memory.
+// maxInserted is how many bytes are stored by INSERT, in one round trip. It needs a second copy of them in memory; COPY needs
+// none, and more round trips.
+const maxInserted = 32 * chunkSize
+
+// chunks divides bytes into rows of document_chunks.
+func chunks(offset int64, p []byte) (starts []int64, contents [][]byte) {
+	for chunk := range slices.Chunk(p, chunkSize) {
+		starts, contents = append(starts, offset), append(contents, chunk)
+		offset += int64(len(chunk))
+	}
+	return starts, contents
+}
+
+// putChunks stores p as the document's bytes from the offset.
 func putChunks(ctx context.Context, tx pgx.Tx, seq, offset int64, p []byte) error {
-	if len(p) == 0 {
+	switch {
+	case len(p) == 0:
 		return nil
+	case len(p) <= maxInserted:
+		starts, contents := chunks(offset, p)
+		_, err := tx.Exec(ctx, `INSERT INTO document_chunks (document, start, content)
+			SELECT $1, start, content FROM unnest($2::bigint[], $3::bytea[]) AS chunk (start, content)`, seq, starts, contents)
+		return err
 	}
 	next := pgx.CopyFromFunc(func() (row []any, err error) {
 		if len(p) == 0 {
@@ -251,16 +302,24 @@ func putChunks(ctx context.Context, tx pgx.Tx, seq, offset int64, p []byte) erro
 
 // readChunks fills p with the document's bytes from the offset.
 func readChunks(ctx context.Context, q querier, seq, offset int64, p []byte) error {
-	end := offset + int64(len(p))
 	rows, err := q.Query(ctx, `SELECT start, content FROM document_chunks
-		WHERE document = $1 AND start > $2 AND start < $3 ORDER BY start`, seq, offset-chunkSize, end)
+		WHERE document = $1 AND start > $2 AND start < $3 ORDER BY start`, seq, offset-chunkSize, offset+int64(len(p)))
 	if err != nil {
 		return err
 	}
+	return collectChunks(rows, seq, offset, p)
+}
+
+// collectChunks fills p with the document's bytes from the offset, which rows of document_chunks have.
+func collectChunks(rows pgx.Rows, seq, offset int64, p []byte) error {
+	end := offset + int64(len(p))
 	var start int64
 	var chunk pgtype.DriverBytes
 	at := offset
-	_, err = pgx.ForEachRow(rows, []any{&start, &chunk}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&start, &chunk}, func() error {
+		if at == end {
+			return nil // appended since p was made
+		}
 		skip := at - start
 		if skip >= int64(len(chunk)) && at == offset {
 			return nil // a short chunk that ends before the offset

@@ -84,19 +84,17 @@ var _ storage.EvidenceLog = evidenceLog{}
 func (db *DB) EvidenceLog() storage.EvidenceLog { return evidenceLog{db} }
 
 func (s evidenceLog) Record(ctx context.Context, entries ...storage.Entry) error {
-	return s.db.write(ctx, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, sharedLock); err != nil {
+	if err := s.db.queueExec(ctx, sharedLock); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		err := s.db.queueExec(ctx, `INSERT INTO evidence (subject, account, kind, at, facts) VALUES ($1, $2, $3, $4, $5)`,
+			e.Subject, e.Account, e.Kind, e.At, string(e.Facts))
+		if err != nil {
 			return err
 		}
-		for _, e := range entries {
-			_, err := tx.Exec(ctx, `INSERT INTO evidence (subject, account, kind, at, facts) VALUES ($1, $2, $3, $4, $5)`,
-				e.Subject, e.Account, e.Kind, e.At, string(e.Facts))
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }
 
 func (s evidenceLog) Entries(ctx context.Context, subject string) ([]storage.Entry, error) {

@@ -284,8 +284,5 @@ func (s jobs) Drop(ctx context.Context, kind, group string) error {
 
 // DropUnique deletes the job with a Unique, leased or not.
 func (s jobs) DropUnique(ctx context.Context, kind, unique string) error {
-	return s.db.write(ctx, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `DELETE FROM jobs WHERE kind = $1 AND unique_key = $2`, kind, unique)
-		return err
-	})
+	return s.db.queueExec(ctx, `DELETE FROM jobs WHERE kind = $1 AND unique_key = $2`, kind, unique)
 }

@@ -39,6 +39,9 @@ func TestExtendDoesNotWait(t *testing.T) {
 		if err := db.Jobs().DropUnique(ctx, "k", "a"); err != nil {
 			return err
 		}
+		if _, err := db.Jobs().Job(ctx, leases[1].ID); err != nil { // and with this statement the queued one is sent
+			return err
+		}
 		err := db.InTx(t.Context(), func(ctx context.Context) (err error) {
 			held, err = db.Jobs().Extend(ctx, leases, until)
 			return err

@@ -88,11 +88,18 @@ var _ signing.Store = requests{}
 func (db *DB) Requests() signing.Store { return requests{db} }
 
 func (s requests) CreateRequest(ctx context.Context, r signing.Request) error {
-	return s.db.write(ctx, func(tx pgx.Tx) error { return requestTable.insert(ctx, tx, storedRequest(r)) })
+	err := s.db.write(ctx, func(tx pgx.Tx) error { return requestTable.insert(ctx, tx, storedRequest(r)) })
+	if err == nil {
+		s.db.txn(ctx).lockedRevision(r.ID, r.Revision)
+	}
+	return err
 }
 
 func (s requests) Request(ctx context.Context, id string) (signing.Request, error) {
 	row, err := find(ctx, s.db, requestTable, "id = $1", id)
+	if t := s.db.txn(ctx); t != nil && err == nil {
+		t.lockedRevision(id, row.Revision)
+	}
 	return row.request(), err
 }
 
@@ -101,7 +108,16 @@ func (s requests) RequestByKey(ctx context.Context, client, key string) (signing
 	return row.request(), err
 }
 
+// updateRequest replaces the request that has the revision before.
+var updateRequest = requestTable.updateStatement("revision = " + requestTable.parameter("revision") + " - 1")
+
+// UpdateRequest does not wait for the update of a request that the transaction has read: it is locked, and known to have the
+// revision before.
 func (s requests) UpdateRequest(ctx context.Context, r signing.Request) error {
+	if t := s.db.txn(ctx); t != nil && t.raiseRevision(r.ID, r.Revision) {
+		row := storedRequest(r)
+		return s.db.queueExec(ctx, updateRequest, requestTable.fields(&row)...)
+	}
 	return s.db.write(ctx, func(tx pgx.Tx) error {
 		updated, err := requestTable.update(ctx, tx, storedRequest(r), "revision = "+requestTable.parameter("revision")+" - 1")
 		if updated || err != nil {
@@ -115,6 +131,9 @@ func (s requests) UpdateRequest(ctx context.Context, r signing.Request) error {
 }
 
 func (s requests) DeleteRequest(ctx context.Context, id string) error {
+	if t := s.db.txn(ctx); t != nil {
+		t.lockedRevision(id, unknownRevision)
+	}
 	return s.db.write(ctx, func(tx pgx.Tx) error {
 		if err := requestTable.remove(ctx, tx, id); !errors.Is(err, storage.ErrNotFound) {
 			return err
@@ -152,7 +171,7 @@ var certificateTable = table[signing.KeptCertificate]{
 }
 
 func (s requests) KeepCertificate(ctx context.Context, c signing.KeptCertificate) error {
-	return s.db.write(ctx, func(tx pgx.Tx) error { return certificateTable.save(ctx, tx, c) })
+	return s.db.queueExec(ctx, certificateTable.saveStatement(), certificateTable.fields(&c)...)
 }
 
 func (s requests) KeptCertificate(ctx context.Context, person string) (signing.KeptCertificate, error) {

@@ -42,16 +42,14 @@ func (t table[R]) insertStatement() string {
 		t.name, strings.Join(t.columns, ", "), strings.Join(parameters(len(t.columns)), ", "))
 }
 
-// save adds a record, or replaces the one with its key.
-func (t table[R]) save(ctx context.Context, tx pgx.Tx, r R) error {
+// saveStatement adds a record, or replaces the one with its key.
+func (t table[R]) saveStatement() string {
 	set := make([]string, len(t.columns))
 	for i, column := range t.columns {
 		set[i] = column + " = excluded." + column
 	}
-	statement := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT (%s) DO UPDATE SET %s",
+	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT (%s) DO UPDATE SET %s",
 		t.name, strings.Join(t.columns, ", "), strings.Join(parameters(len(t.columns)), ", "), t.columns[0], strings.Join(set[1:], ", "))
-	_, err := tx.Exec(ctx, statement, t.fields(&r)...)
-	return err
 }
 
 // parameters returns $1, $2 and so on.
@@ -70,17 +68,20 @@ func (t table[R]) parameter(column string) string {
 
 // update replaces the record with r's key if the condition holds, and reports whether it replaced one.
 func (t table[R]) update(ctx context.Context, tx pgx.Tx, r R, condition string) (bool, error) {
-	set := parameters(len(t.columns))
-	for i, column := range t.columns {
-		set[i] = column + " = " + set[i]
-	}
 	fields := t.fields(&r)
 	if !storable(fields[0]) {
 		return false, nil
 	}
-	statement := fmt.Sprintf("UPDATE %s SET %s WHERE %s AND %s", t.name, strings.Join(set[1:], ", "), set[0], condition)
-	tag, err := tx.Exec(ctx, statement, fields...)
+	tag, err := tx.Exec(ctx, t.updateStatement(condition), fields...)
 	return err == nil && tag.RowsAffected() == 1, err
+}
+
+func (t table[R]) updateStatement(condition string) string {
+	set := parameters(len(t.columns))
+	for i, column := range t.columns {
+		set[i] = column + " = " + set[i]
+	}
+	return fmt.Sprintf("UPDATE %s SET %s WHERE %s AND %s", t.name, strings.Join(set[1:], ", "), set[0], condition)
 }
 
 // replace replaces the record with r's key; storage.ErrNotFound if there is none.

@@ -29,7 +29,7 @@ func (s pages) PutRecord(ctx context.Context, r storage.Record) error {
 	if err := s.lockKey(ctx, r.Key); err != nil {
 		return err
 	}
-	return s.db.write(ctx, func(tx pgx.Tx) error { return pageRecordTable.save(ctx, tx, r) })
+	return s.db.queueExec(ctx, pageRecordTable.saveStatement(), pageRecordTable.fields(&r)...)
 }
 
 func (s pages) Record(ctx context.Context, key []byte) (storage.Record, error) {
@@ -42,10 +42,7 @@ func (s pages) Record(ctx context.Context, key []byte) (storage.Record, error) {
 }
 
 func (s pages) DeleteRecord(ctx context.Context, key []byte) error {
-	return s.db.write(ctx, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, "DELETE FROM page_records WHERE key = $1", key)
-		return err
-	})
+	return s.db.queueExec(ctx, "DELETE FROM page_records WHERE key = $1", key)
 }
 
 func (s pages) DeleteRecords(ctx context.Context, until time.Time, limit int) (n int, err error) {

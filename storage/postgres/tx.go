@@ -23,11 +23,12 @@ type txKey struct{ db *DB }
 // txn is the transaction that a context carries.
 type txn struct {
 	mu          sync.Mutex // a connection is for one goroutine at a time
-	tx          pgx.Tx     // nil after the end of the transaction
+	tx          *pipeline  // nil after the end of the transaction
 	aborted     error      // of the statement that aborted it; all later statements fail with it
 	failed      error      // of a nested InTx
 	onCommitted []func()   // called after the commit
-	queued      pgx.Batch  // the statements of queueExec that are not sent yet
+	// revisions are those of signing requests that the transaction has locked, by ID.
+	revisions map[string]int64
 }
 
 // querier runs statements, in a transaction or on a connection.
@@ -35,6 +36,7 @@ type querier interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults
 }
 
 // InTx runs fn in a transaction; see storage.Transactor and the package comment.
@@ -44,7 +46,7 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context) error) erro
 	}
 	for try := 1; ; try++ {
 		t, err := db.run(ctx, fn)
-		if err == nil || t == nil || !isConflict(t.aborted) || try == maxAttempts {
+		if err == nil || !isConflict(t.aborted) || try == maxAttempts {
 			return err
 		}
 		if backOff(ctx, try) != nil {
@@ -53,18 +55,12 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context) error) erro
 	}
 }
 
-// run runs fn once. The transaction that it returns is nil if it could not be begun.
+// run runs fn once.
 func (db *DB) run(ctx context.Context, fn func(ctx context.Context) error) (*txn, error) {
-	var t *txn
-	conn, err := db.acquireAndRun(ctx, func(conn *pgxpool.Conn) error {
-		tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
-		t = &txn{tx: tx}
-		return err
-	})
-	if err != nil {
-		return nil, err
+	if db.closed.Load() {
+		return &txn{}, ErrClosed
 	}
-	defer db.release(conn)
+	t := &txn{tx: &pipeline{db: db}}
 	defer t.end(ctx)
 	if err := fn(context.WithValue(ctx, txKey{db}, t)); err != nil {
 		return t, err
@@ -103,15 +99,12 @@ func (t *txn) commit(ctx context.Context) error {
 	if t.aborted != nil {
 		return fmt.Errorf("postgres: a statement of the transaction failed: %w", t.aborted)
 	}
-	if err := t.checkStatement(ctx, t.send(ctx)); err != nil {
-		return fmt.Errorf("postgres: a statement of the transaction failed: %w", err)
-	}
 	ctx = context.WithoutCancel(ctx)
 	bounded, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
 	if err := t.tx.Commit(bounded); err != nil {
 		t.aborted = callError(ctx, err)
-		return fmt.Errorf("postgres: committing: %w", t.aborted)
+		return fmt.Errorf("postgres: committing: %w", t.aborted) // perhaps by a queued statement
 	}
 	for _, fn := range t.onCommitted {
 		fn()
@@ -131,6 +124,7 @@ func (t *txn) end(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
 	_ = t.tx.Rollback(ctx) // if it fails, pgx closes the connection, which rolls back as well
+	t.tx.release()
 	t.tx = nil
 }
 
@@ -143,7 +137,7 @@ func (t *txn) ended() bool {
 // errEnded is returned if a context is used after its transaction has ended.
 var errEnded = fmt.Errorf("postgres: the transaction of this context has ended: %w", storage.ErrNoTx)
 
-// use sends the queued statements and calls fn with the transaction, unless it has ended or was aborted. fn
+// use calls fn with the transaction, unless it has ended or was aborted. fn
 // must return the errors of its statements: the server aborts the transaction after an error.
 func (t *txn) use(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	t.mu.Lock()
@@ -154,17 +148,13 @@ func (t *txn) use(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	if t.aborted != nil {
 		return t.aborted
 	}
-	err := t.send(ctx)
-	if err == nil {
-		err = fn(t.tx)
-	}
-	return t.checkStatement(ctx, err)
+	return t.checkStatement(ctx, fn(t.tx))
 }
 
 // checkStatement translates the error of a statement and records whether the statement aborted the transaction.
 func (t *txn) checkStatement(ctx context.Context, err error) error {
 	err = callError(ctx, err)
-	if conn := t.tx.Conn(); conn.IsClosed() || conn.PgConn().TxStatus() != inTransaction {
+	if t.tx.isAborted() || err != nil && t.tx.conn == nil { // or it could not begin
 		if err == nil {
 			err = errors.New("postgres: the transaction was aborted")
 		}
@@ -174,10 +164,6 @@ func (t *txn) checkStatement(ctx context.Context, err error) error {
 	}
 	return err
 }
-
-// inTransaction is the status, in the protocol's ReadyForQuery, of a transaction in which no statement has
-// failed.
-const inTransaction = 'T'
 
 // afterCommit makes commit call fn after the transaction has been committed.
 func (t *txn) afterCommit(fn func()) {
@@ -208,9 +194,6 @@ func (db *DB) read(ctx context.Context, fn func(q querier) error) error {
 	return err
 }
 
-// maxQueued is the number of statements after which queueExec sends them.
-const maxQueued = 128
-
 // queueExec queues a statement whose result is not needed. It is sent in one batch with other queued
 // statements, before the next statement whose result is needed or before the commit. Its error becomes the
 // error of that statement or commit. So the end of many jobs costs few round trips.
@@ -227,21 +210,32 @@ func (db *DB) queueExec(ctx context.Context, sql string, args ...any) error {
 	if t.aborted != nil {
 		return t.aborted
 	}
-	t.queued.Queue(sql, args...)
-	if t.queued.Len() < maxQueued {
-		return nil
-	}
-	return t.checkStatement(ctx, t.send(ctx))
+	return t.checkStatement(ctx, t.tx.queue(ctx, sql, args))
 }
 
-// send sends the queued statements.
-func (t *txn) send(ctx context.Context) error {
-	if t.queued.Len() == 0 {
-		return nil
+// unknownRevision is the revision of a request that is not known to exist.
+const unknownRevision = -1
+
+// lockedRevision records the revision of a request that the transaction has read, and locked, or added.
+func (t *txn) lockedRevision(id string, revision int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.revisions == nil {
+		t.revisions = make(map[string]int64)
 	}
-	batch := t.queued
-	t.queued = pgx.Batch{}
-	return t.tx.SendBatch(ctx, &batch).Close()
+	t.revisions[id] = revision
+}
+
+// raiseRevision records that a request gets the revision, and reports whether the transaction has locked it with the one
+// before.
+func (t *txn) raiseRevision(id string, revision int64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if before, locked := t.revisions[id]; !locked || before == unknownRevision || before != revision-1 {
+		return false
+	}
+	t.revisions[id] = revision
+	return true
 }
 
 // maxAttempts is how often InTx runs a transaction that conflicts with others.

@@ -245,6 +245,34 @@ var ledger = tests{
 		checkRead(t, lines(t.Context(), t, b, id("b"), base, after(2)), nil, nil)
 	},
 
+	"the first signatures of an account are free": func(t *testing.T, open func(*testing.T) Backend) {
+		b, a := open(t), exampleAccount("a")
+		a.Signatures = 0
+		do(t, b, func(ctx context.Context) error { return b.Accounts.AddAccount(ctx, a) })
+		var want []account.Line
+		for i := range account.FreeSignatures + 2 {
+			l := exampleLine(fmt.Sprint(i), "a", i)
+			for range 2 { // the second call finds the line, and counts nothing
+				do(t, b, func(ctx context.Context) error { return b.Accounts.AddSignature(ctx, l) })
+			}
+			l.Free = i < account.FreeSignatures
+			want = append(want, l)
+		}
+		checkRead(t, lines(t.Context(), t, b, id("a"), base, after(100)), nil, want)
+		a.Signatures = account.FreeSignatures
+		got, err := b.Accounts.Account(t.Context(), a.ID)
+		checkRead(t, got, err, a)
+	},
+
+	"a signature of an unknown account is not added": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		do(t, b, func(ctx context.Context) error {
+			checkError(t, b.Accounts.AddSignature(ctx, exampleLine("1", "a", 0)), storage.ErrNotFound)
+			return nil
+		})
+		checkRead(t, lines(t.Context(), t, b, id("a"), base, after(1)), nil, nil)
+	},
+
 	"the entries of an account are listed by period": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		want := []account.Line{exampleLine("1", "a", -1), exampleLine("2", "a", 0), exampleLine("3", "a", 1), exampleLine("4", "a", 2)}

@@ -217,6 +217,7 @@ func accountWrites(b Backend) map[string]func(ctx context.Context) error {
 			return err
 		},
 		"AddLine":         func(ctx context.Context) error { return b.Accounts.AddLine(ctx, exampleLine("1", "a", 0)) },
+		"AddSignature":    func(ctx context.Context) error { return b.Accounts.AddSignature(ctx, exampleLine("1", "a", 0)) },
 		"CreateUser":      func(ctx context.Context) error { return b.Sandbox.CreateUser(ctx, user) },
 		"UpdateUser":      func(ctx context.Context) error { return b.Sandbox.UpdateUser(ctx, user) },
 		"SaveAuthority":   func(ctx context.Context) error { return b.Sandbox.SaveAuthority(ctx, []byte("a")) },

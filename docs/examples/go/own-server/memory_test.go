@@ -413,6 +413,23 @@ func (a accounts) DeleteExpiredTokens(ctx context.Context, now time.Time, limit 
 func (a accounts) AddLine(ctx context.Context, l account.Line) error {
 	return add(ctx, a.memory, &a.data.lines, l.ID, l)
 }
+func (a accounts) AddSignature(ctx context.Context, l account.Line) error {
+	if a.joined(ctx) == nil {
+		return storage.ErrNoTx
+	}
+	owner, err := get(ctx, a.memory, &a.data.accounts, l.Account)
+	if err != nil {
+		return err
+	}
+	l.Free = owner.Signatures < account.FreeSignatures
+	if err := a.AddLine(ctx, l); errors.Is(err, storage.ErrExists) {
+		return nil
+	} else if err != nil || !l.Free {
+		return err
+	}
+	owner.Signatures++
+	return a.UpdateAccount(ctx, owner)
+}
 func (a accounts) DeleteLines(ctx context.Context, of string, limit int) (deleted []account.Line, err error) {
 	_, err = removeFirst(ctx, a.memory, &a.data.lines, limit, func(l account.Line) string { deleted = append(deleted, l); return l.ID },
 		func(l account.Line) bool { return l.Account == of }, func(x, y account.Line) int { return x.At.Compare(y.At) })
