@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Chains is a cache of verified certificate chains and issuers. Most signatures come from the same
-// few authorities, and verifying the authorities' certificates costs more than all other work on a
-// signature. The zero value is empty and ready to use. Several goroutines may use it at once. The
+// Chains is a cache of verified certificate chains and of what authorities have signed: certificates
+// and revocation data. Most signatures come from the same few authorities, and verifying the
+// authorities' signatures costs more than all other work on a document. The zero value is empty and ready to use. Several goroutines may use it at once. The
 // owner keeps it for as long as its sources: a server for all signatures, a program that verifies
 // many documents for all of them.
 //
@@ -19,23 +19,25 @@ import (
 // about revocation, which is checked each time. A program whose trusted roots change uses another
 // pool from then on; one that makes a new pool for each call finds nothing in the cache.
 //
-// Chains holds at most 1024 chains and 1024 issuers, and drops those that were not used lately.
+// Chains holds at most 1024 chains and the digests of 1024 signatures, and drops those that were not
+// used lately.
 type Chains struct {
 	byKey  recent[chainKey, []*x509.Certificate]
-	issued recent[issuerKey, struct{}]
+	signed recent[signedKey, struct{}]
 }
 
 // maxChainSize bounds the length of the certificates of a cached chain, in bytes of DER. Chains in
 // use have a few thousand.
 const maxChainSize = 64 << 10
 
-type certificateDigest [sha256.Size]byte
+// digest is the SHA-256 digest of a DER encoding.
+type digest = [sha256.Size]byte
 
 // chainKey is everything that a chain depends on besides the time. It includes the intermediates, because
 // documents embed certificates of authorities, some of them outdated or revoked: a chain over those
 // must not be used for another document.
 type chainKey struct {
-	certificate, intermediates certificateDigest
+	certificate, intermediates digest
 	roots                      *x509.CertPool
 }
 
@@ -49,12 +51,8 @@ func newChainKey(cert *x509.Certificate, intermediates []*x509.Certificate, root
 	return key
 }
 
-// issuerKey identifies a certificate and the certificate whose key signed it.
-type issuerKey [2]certificateDigest
-
-func newIssuerKey(cert, issuer *x509.Certificate) issuerKey {
-	return issuerKey{sha256.Sum256(cert.Raw), sha256.Sum256(issuer.Raw)}
-}
+// signedKey identifies a certificate or revocation data, and the certificate whose key signed it.
+type signedKey struct{ data, signer digest }
 
 // Chain builds the chain of a certificate to a root of the sources, as the function [Chain] does. If
 // the sources have a cache (s.Chains), it returns a chain from there while all of its certificates
@@ -78,16 +76,23 @@ func (s Sources) Chain(cert *x509.Certificate, intermediates []*x509.Certificate
 // CheckIssuer does what the function [CheckIssuer] does, and remembers in s.Chains for which
 // certificates and issuers it succeeded.
 func (s Sources) CheckIssuer(cert, issuer *x509.Certificate) error {
+	return s.CheckSigned(sha256.Sum256(cert.Raw), issuer, func() error { return CheckIssuer(cert, issuer) })
+}
+
+// CheckSigned calls check and returns its error. check verifies that signer has signed a certificate
+// or revocation data, whose DER has the given SHA-256 digest; its result depends on nothing else.
+// CheckSigned remembers in s.Chains that check succeeded, and does not call it again then.
+func (s Sources) CheckSigned(sum [sha256.Size]byte, signer *x509.Certificate, check func() error) error {
 	if s.Chains == nil {
-		return CheckIssuer(cert, issuer)
+		return check()
 	}
-	key := newIssuerKey(cert, issuer)
-	if _, ok := s.Chains.issued.get(key); ok {
+	key := signedKey{sum, sha256.Sum256(signer.Raw)}
+	if _, ok := s.Chains.signed.get(key); ok {
 		return nil
 	}
-	err := CheckIssuer(cert, issuer)
+	err := check()
 	if err == nil {
-		s.Chains.issued.add(key, struct{}{})
+		s.Chains.signed.add(key, struct{}{})
 	}
 	return err
 }
@@ -95,7 +100,7 @@ func (s Sources) CheckIssuer(cert, issuer *x509.Certificate) error {
 // add adds a chain that was verified, and its issuers.
 func (c *Chains) add(key chainKey, chain []*x509.Certificate) {
 	for i := range len(chain) - 1 {
-		c.issued.add(newIssuerKey(chain[i], chain[i+1]), struct{}{})
+		c.signed.add(signedKey{sha256.Sum256(chain[i].Raw), sha256.Sum256(chain[i+1].Raw)}, struct{}{})
 	}
 	if kept := cloneChain(chain); kept != nil {
 		c.byKey.add(key, kept)

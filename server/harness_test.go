@@ -12,7 +12,7 @@ import (
 
 // newServer makes a server on a store in a file, which is a sandbox unless change makes it another, for the time of the test. It
 // does not run.
-func newServer(t *testing.T, path string, change func(*Config)) (*Server, *bolt.DB) {
+func newServer(t testing.TB, path string, change func(*Config)) (*Server, *bolt.DB) {
 	t.Helper()
 	if err := sealed.MakeFile(path + ".key"); err != nil {
 		t.Fatal(err)

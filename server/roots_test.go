@@ -12,6 +12,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/simulated"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/signing"
 )
@@ -22,13 +23,7 @@ func TestRootRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	provider, err := simulated.New(simulated.Options{Issue: func(name, kennitala string, public crypto.PublicKey) ([]*x509.Certificate, error) {
-		certificate, err := authority.Issue(name, kennitala, public, time.Now())
-		return append([]*x509.Certificate{certificate}, authority.Chain()...), err
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	provider := simulatedBy(t, authority)
 	trusted := authority.Sources(nil)
 	sources := trusted
 	s, _ := newServer(t, filepath.Join(t.TempDir(), "store.db"), func(c *Config) {
@@ -42,7 +37,7 @@ func TestRootRemoved(t *testing.T) {
 	for i, step := range []struct {
 		roots *x509.CertPool
 		want  idp.ErrorCode // empty: signed
-	}{{trusted.Roots, ""}, {nil, idp.CertificateValidationError}, {trusted.Roots, ""}} {
+	}{{trusted.Roots, ""}, {trusted.Roots, ""}, {nil, idp.CertificateValidationError}, {trusted.Roots, ""}} {
 		sources.Roots = step.roots
 		if failure := signOnce(t, s, owner.ID); failure.Code != step.want {
 			t.Errorf("step %d: %+v, want %q", i, failure, step.want)
@@ -50,8 +45,21 @@ func TestRootRemoved(t *testing.T) {
 	}
 }
 
+// simulatedBy returns a provider whose people have certificates of an authority.
+func simulatedBy(t testing.TB, authority *sandboxca.Authority) idp.Provider {
+	t.Helper()
+	provider, err := simulated.New(simulated.Options{Issue: func(name, kennitala string, public crypto.PublicKey) ([]*x509.Certificate, error) {
+		certificate, err := authority.Issue(name, kennitala, public, time.Now())
+		return append([]*x509.Certificate{certificate}, authority.Chain()...), err
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return provider
+}
+
 // signOnce has the sample signed at level LT, and returns why it was not.
-func signOnce(t *testing.T, s *Server, account string) (failure idp.Failure) {
+func signOnce(t testing.TB, s *Server, account string) (failure idp.Failure) {
 	t.Helper()
 	sample, err := os.ReadFile("../cmd/innsigli/sample.pdf")
 	if err != nil {
@@ -67,13 +75,14 @@ func signOnce(t *testing.T, s *Server, account string) (failure idp.Failure) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for ended := false; !ended; {
+	testenv.Wait(t, "the signature", func() (ended bool) {
 		if err := s.signing.Poll(t.Context(), account, started.ID, func(a signing.Answer) error {
 			failure, ended = a.Failure, a.Document != nil || !a.Failure.Code.Pending()
 			return nil
 		}); err != nil {
 			t.Fatal(err)
 		}
-	}
+		return ended
+	})
 	return failure
 }

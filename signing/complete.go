@@ -187,9 +187,7 @@ type uncached struct {
 // Revocation implements [ades.Revocation].
 func (u uncached) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
 	if cert.Equal(u.cert) {
-		// Any non-zero notBefore bypasses the cache. The certificate's own start is before the end of any current
-		// answer, so it rejects none.
-		notBefore = cert.NotBefore
+		notBefore = validation.Uncached(cert)
 	}
 	return u.source.Revocation(ctx, cert, issuer, notBefore)
 }

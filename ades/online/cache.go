@@ -8,7 +8,9 @@ import (
 )
 
 const (
-	maxCached = 128 << 20 // bytes in one cache
+	maxCached  = 128 << 20 // bytes in one cache
+	maxEntries = 4096
+	entrySize  = 1 << 10 // bytes of an entry beside its key and its value
 	// maxCacheAge bounds how long an entry is cached, because the nextUpdate in revocation data
 	// about authorities may be far away. A CRL that is published early is then noticed within a
 	// day.
@@ -20,7 +22,8 @@ const (
 type cache[V any] struct {
 	mu      sync.Mutex
 	entries map[string]*entry[V]
-	size    int64
+	size    int64 // of the completed entries
+	count   int   // of the completed entries
 }
 
 // fetched is a value, its size in bytes, and the time until which it may be returned again.
@@ -94,11 +97,15 @@ func (c *cache[V]) complete(key string, e *entry[V]) {
 		e.until = latest
 	}
 	close(e.done)
+	if e.err == nil {
+		e.size += int64(len(key)) + entrySize
+	}
 	c.size += e.size
+	c.count++
 	if e.err != nil || !e.until.After(now) || e.size > maxCached {
 		c.drop(key, e)
 	}
-	for c.size > maxCached {
+	for c.size > maxCached || c.count > maxEntries {
 		c.evict()
 	}
 }
@@ -114,9 +121,11 @@ func (c *cache[V]) evict() {
 	c.drop(soonest, c.entries[soonest])
 }
 
+// drop removes a completed entry.
 func (c *cache[V]) drop(key string, e *entry[V]) {
 	delete(c.entries, key)
 	c.size -= e.size
+	c.count--
 }
 
 func (e *entry[V]) isComplete() bool {

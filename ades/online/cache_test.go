@@ -119,7 +119,7 @@ func TestCacheIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c cache[int]
 		for i := range 40 {
-			f := &fetcher{size: maxCached / 8, valid: time.Hour + time.Duration(i)*time.Minute}
+			f := &fetcher{size: maxCached/8 - entrySize - 2, valid: time.Hour + time.Duration(i)*time.Minute}
 			c.get(t.Context(), fmt.Sprint(i), f.fetch)
 		}
 		if len(c.entries) != 8 || c.size != maxCached {
@@ -128,6 +128,13 @@ func TestCacheIsBounded(t *testing.T) {
 		last := &fetcher{valid: time.Hour}
 		if c.get(t.Context(), "39", last.fetch); last.calls != 0 {
 			t.Error("the last entry was evicted")
+		}
+		for i := range maxEntries + 10 {
+			f := &fetcher{valid: 2 * time.Hour}
+			c.get(t.Context(), fmt.Sprint("small ", i), f.fetch)
+		}
+		if len(c.entries) != maxEntries || c.count != maxEntries || c.size > maxCached {
+			t.Errorf("got %d entries, counted %d, of %d bytes; want %d", len(c.entries), c.count, c.size, maxEntries)
 		}
 	})
 }

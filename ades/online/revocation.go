@@ -31,12 +31,14 @@ type Revocation struct {
 	// every responder supports (RFC 5019 2.1.1). It only identifies the issuer, so its weakness
 	// does no harm.
 	Hash crypto.Hash
+	// Chains, if not nil, caches which signatures were verified. The caller sets the Chains of its
+	// [ades.Sources], which then need not be verified again.
+	Chains *ades.Chains
 
 	guarded guarded
 	answers cache[certStatus]
 	lists   cache[*crl.List]
 	large   semaphore
-	chains  ades.Chains // the issuers of responders
 }
 
 // statusRequest is one call of [ades.Revocation] and its arguments.
@@ -142,8 +144,7 @@ func (r *Revocation) askResponder(ctx context.Context, address string, q statusR
 	if err != nil {
 		return fetched[certStatus]{}, markTemporaryRefusal(err)
 	}
-	check := ades.Sources{Chains: &r.chains}.CheckIssuer
-	return q.read(response, nonce, asked, check)
+	return q.read(response, nonce, asked, ades.Sources{Chains: r.Chains})
 }
 
 // send uses GET if the address remains short enough, and POST if it does not or if the responder
@@ -192,9 +193,9 @@ func (r *Revocation) exchange(ctx context.Context, address string, request []byt
 	return ocsp.Parse(body)
 }
 
-// read checks a response against the request, and the certificate of its responder with checkIssuer. A responder that signs responses in advance leaves
+// read checks a response against the request, and verifies it with the cache of sources. A responder that signs responses in advance leaves
 // the nonce out (RFC 9654 2.1). Then only the times in the response show how new it is.
-func (q statusRequest) read(response *ocsp.Response, nonce []byte, asked time.Time, checkIssuer func(cert, issuer *x509.Certificate) error) (fetched[certStatus], error) {
+func (q statusRequest) read(response *ocsp.Response, nonce []byte, asked time.Time, sources ades.Sources) (fetched[certStatus], error) {
 	single, ok := response.For(q.cert, q.issuer)
 	if !ok {
 		return fetched[certStatus]{}, errors.New("response is about other certificates")
@@ -202,7 +203,7 @@ func (q statusRequest) read(response *ocsp.Response, nonce []byte, asked time.Ti
 	if response.Nonce != nil && !bytes.Equal(response.Nonce, nonce) {
 		return fetched[certStatus]{}, errors.New("response to another request: the nonce differs")
 	}
-	responder, err := response.VerifyWith(q.issuer, checkIssuer)
+	responder, err := response.VerifyWith(q.issuer, sources)
 	if err != nil {
 		return fetched[certStatus]{}, err
 	}
@@ -298,7 +299,8 @@ func (r *Revocation) fetchList(ctx context.Context, address string, q statusRequ
 	if err != nil {
 		return fetched[*crl.List]{}, err
 	}
-	if err := list.Verify(q.issuer); err != nil {
+	verify := func() error { return list.Verify(q.issuer) }
+	if err := (ades.Sources{Chains: r.Chains}).CheckSigned(sha256.Sum256(list.Raw), q.issuer, verify); err != nil {
 		return fetched[*crl.List]{}, fmt.Errorf("verifying the CRL: %w", err)
 	}
 	if list.NextUpdate.IsZero() {

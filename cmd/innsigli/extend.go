@@ -132,14 +132,14 @@ func (f evidenceFlags) sources(level ades.Level, trust string, certificates []*x
 	if roots == nil {
 		roots = selfSigned(certificates)
 	}
-	client := addressClient(f.AllowPrivate)
+	client, chains := addressClient(f.AllowPrivate), new(ades.Chains)
 	return ades.Sources{
 		Time:           authorities,
-		Revocation:     &online.Revocation{Client: client},
+		Revocation:     &online.Revocation{Client: client, Chains: chains},
 		Issuers:        &online.Issuers{Client: client},
 		Roots:          roots,
 		TimestampRoots: timestamps,
-		Chains:         new(ades.Chains),
+		Chains:         chains,
 	}, nil
 }
 

@@ -188,7 +188,7 @@ func (l *liveSources) take(f File) {
 		next.revocation, next.issuers = before.revocation, before.issuers
 	} else {
 		client := online.NewClient(f.PrivateAddresses...)
-		next.revocation, next.issuers = &online.Revocation{Client: client}, &online.Issuers{Client: client}
+		next.revocation, next.issuers = &online.Revocation{Client: client, Chains: &l.chains}, &online.Issuers{Client: client}
 	}
 	for _, a := range f.authorities {
 		a.tsa.Client, a.tsa.Chains = before.client(a), &l.chains

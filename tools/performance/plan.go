@@ -12,6 +12,8 @@ var subjects = []subject{
 			beside: []peer{{name: "EU DSS", by: "DSSLevels"}, {name: "pyHanko", by: "PyHankoLevels"}}, settings: foreign},
 		{pkg: "pades", name: "Verify", times: "20x", unit: "x-floor", demanded: "3", what: "verifying 22 MB with 50 revisions and 20 signatures",
 			floor: "one SHA-256 of the file"},
+		{pkg: "cmd/innsigli", name: "VerifyMany", times: "5x", unit: "x-floor", demanded: "fails beyond 0.5 s of the processor", what: "verifying 200 small files that eight signers of one authority signed at LT: by one command, and by the package with and without a cache of chains for all",
+			floor: "one SHA-256 of each file, and three signatures verified for each"},
 		{pkg: "internal/pdf", name: "Open", times: "20x", what: "opening a file of 50,000 objects, reading a page and writing an update"},
 		{pkg: "internal/test/decisions", name: "PDF", times: "3x", what: "preparing a signature on a file of 50,000 objects, and what pdfcpu takes to read it"},
 	}},
@@ -26,6 +28,7 @@ var subjects = []subject{
 		{pkg: "internal/xml/doc", name: "CanonicalizeAlone", times: "5x", what: "the canonical form without a digest"},
 	}},
 	{"Evidence", []benchmark{
+		{pkg: "server/config", name: "Sources", times: "100x", what: "signing a small PDF at LT and verifying it, with an authority over HTTP in the same process, by a signer never seen before or always the same, with the chains of the authorities kept as in a server or verified anew for each document"},
 		{pkg: "internal/pki/crl", name: "LargeList", times: "5x", what: "one look into a revocation list of 50 MB", beside: []peer{{name: "crypto/x509", by: "StandardLibrary"}}},
 	}},
 	{"Stamps", []benchmark{

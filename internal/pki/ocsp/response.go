@@ -3,6 +3,7 @@ package ocsp
 import (
 	"bytes"
 	"crypto"
+	"crypto/sha256"
 	"crypto/x509"
 	"encoding/asn1"
 	"fmt"
@@ -92,18 +93,18 @@ func (r *Response) For(cert, issuer *x509.Certificate) (*Single, bool) {
 // The errors are [ErrResponder], [ades.ErrValue] if the signature value is wrong,
 // [ades.ErrAlgorithm] if its algorithm is not accepted, and [ades.ErrOutsideValidity].
 func (r *Response) Verify(issuer *x509.Certificate) (responder *x509.Certificate, err error) {
-	return r.VerifyWith(issuer, ades.CheckIssuer)
+	return r.VerifyWith(issuer, ades.Sources{})
 }
 
-// VerifyWith is [Response.Verify] with another function than [ades.CheckIssuer], such as one that
-// caches the results.
-func (r *Response) VerifyWith(issuer *x509.Certificate, checkIssuer func(cert, issuer *x509.Certificate) error) (responder *x509.Certificate, err error) {
+// VerifyWith is [Response.Verify] with the cache of sources, which remembers signatures that were
+// verified. It asks none of the sources.
+func (r *Response) VerifyWith(issuer *x509.Certificate, sources ades.Sources) (responder *x509.Certificate, err error) {
 	err = ErrResponder
 	for _, c := range append([]*x509.Certificate{issuer}, r.Certificates...) {
 		if !r.matchesResponderID(c) {
 			continue
 		}
-		if err = r.verifySigner(c, issuer, checkIssuer); err == nil {
+		if err = r.verifySigner(c, issuer, sources); err == nil {
 			return c, nil
 		}
 	}
@@ -128,14 +129,14 @@ func (r *Response) matchesResponderID(c *x509.Certificate) bool {
 	return bytes.Equal(r.responderKey, sum(crypto.SHA1, publicKeyBits(c)))
 }
 
-func (r *Response) verifySigner(c, issuer *x509.Certificate, checkIssuer func(cert, issuer *x509.Certificate) error) error {
-	if err := checkAuthorized(c, issuer, checkIssuer); err != nil {
+func (r *Response) verifySigner(c, issuer *x509.Certificate, sources ades.Sources) error {
+	if err := checkAuthorized(c, issuer, sources); err != nil {
 		return fmt.Errorf("%w: %w", ErrResponder, err)
 	}
 	if r.ProducedAt.Before(c.NotBefore) || r.ProducedAt.After(c.NotAfter) {
 		return fmt.Errorf("ocsp: %w: responder's %s at %v", ades.ErrOutsideValidity, ades.Identify(c), r.ProducedAt)
 	}
-	if err := r.signed.Verify(c); err != nil {
+	if err := sources.CheckSigned(sha256.Sum256(r.Raw), c, func() error { return r.signed.Verify(c) }); err != nil {
 		return fmt.Errorf("ocsp: signature by %s: %w", ades.Identify(c), err)
 	}
 	return nil
@@ -143,11 +144,11 @@ func (r *Response) verifySigner(c, issuer *x509.Certificate, checkIssuer func(ce
 
 // checkAuthorized checks the rule of RFC 6960 4.2.2.2. A certificate with the name and key of the
 // issuer is the issuer's own, renewed.
-func checkAuthorized(c, issuer *x509.Certificate, checkIssuer func(cert, issuer *x509.Certificate) error) error {
+func checkAuthorized(c, issuer *x509.Certificate, sources ades.Sources) error {
 	if bytes.Equal(c.RawSubject, issuer.RawSubject) && bytes.Equal(c.RawSubjectPublicKeyInfo, issuer.RawSubjectPublicKeyInfo) {
 		return nil
 	}
-	if err := checkIssuer(c, issuer); err != nil {
+	if err := sources.CheckIssuer(c, issuer); err != nil {
 		return err
 	}
 	if !slices.Contains(c.ExtKeyUsage, x509.ExtKeyUsageOCSPSigning) {

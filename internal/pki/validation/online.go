@@ -111,7 +111,8 @@ func (o *Online) request(before int, fetch func(context.Context) error) error {
 // fetchMissing fetches what the data lacks for the validation of a certificate, and returns it
 // together with the data. The error joins the failed requests; the data is valid beside it. A
 // certificate that has expired at the time of validation is validated at the end of its validity.
-func (o *Online) fetchMissing(data *Data, known *Known, cert *x509.Certificate, at Times) (*Data, error) {
+// notBefore is that of [ades.Revocation] for the certificate itself; see [Uncached].
+func (o *Online) fetchMissing(data *Data, known *Known, cert *x509.Certificate, at Times, notBefore time.Time) (*Data, error) {
 	if o == nil || cert == nil || at.ValidationTime.Before(cert.NotBefore) {
 		return data, nil
 	}
@@ -122,17 +123,22 @@ func (o *Online) fetchMissing(data *Data, known *Known, cert *x509.Certificate, 
 		return data, nil
 	}
 	l := lookup{Online: o, document: data, data: o.withFetched(data)}
-	l.fetchRevocations(l.chain(known, cert, at.ValidationTime), at)
+	l.fetchRevocations(l.chain(known, cert, at.ValidationTime), at, notBefore)
 	return l.data, errors.Join(l.failures...)
 }
 
-// fetchNewer fetches revocation data for the certificates of a chain whose revocation data in the
+// fetchNewer fetches revocation data for the certificates of a signer's chain whose revocation data in the
 // document does not count any more, and returns it together with the data.
 func (o *Online) fetchNewer(data *Data, chain []*x509.Certificate, at Times) *Data {
 	l := lookup{Online: o, document: data, data: o.withFetched(data)}
-	l.fetchRevocations(chain, at)
+	l.fetchRevocations(chain, at, Uncached(chain[0]))
 	return l.data
 }
+
+// Uncached returns the notBefore with which [ades.Revocation] gets the status of a signer past every
+// cache and accepts any current answer. Any time but zero bypasses the caches, and the beginning of
+// the certificate's validity is before the end of every current answer.
+func Uncached(signer *x509.Certificate) (notBefore time.Time) { return signer.NotBefore }
 
 // withFetched returns the data of a document together with all that was fetched.
 func (o *Online) withFetched(data *Data) *Data {
@@ -185,20 +191,23 @@ func (l *lookup) Issuers(ctx context.Context, cert *x509.Certificate) ([]*x509.C
 	return found, err
 }
 
-func (l *lookup) fetchRevocations(chain []*x509.Certificate, at Times) {
+// fetchRevocations fetches revocation data for a chain. notBefore is for its first certificate:
+// revocation data about the authorities above may come from a cache.
+func (l *lookup) fetchRevocations(chain []*x509.Certificate, at Times, notBefore time.Time) {
 	for i := 0; i+1 < len(chain); i++ {
-		l.fetchRevocation(chain[i], chain[i+1], at, 0)
+		l.fetchRevocation(chain[i], chain[i+1], at, notBefore, 0)
+		notBefore = time.Time{}
 	}
 }
 
 // fetchRevocation fetches revocation data about a certificate below a root if its status is not
 // known, and then about the OCSP responder that signed it.
-func (l *lookup) fetchRevocation(cert, issuer *x509.Certificate, at Times, depth int) {
+func (l *lookup) fetchRevocation(cert, issuer *x509.Certificate, at Times, notBefore time.Time, depth int) {
 	if l.sources.Revocation == nil || depth > maxResponderDepth ||
 		!errors.Is(l.data.Status(cert, issuer, at), ades.ErrNoRevocation) {
 		return
 	}
-	fetched, err := l.Revocation(l.ctx, cert, issuer, time.Time{})
+	fetched, err := l.Revocation(l.ctx, cert, issuer, notBefore)
 	if err != nil && !errors.Is(err, ades.ErrRevoked) {
 		l.failures = append(l.failures, err)
 		return
@@ -214,7 +223,7 @@ func (l *lookup) fetchRevocation(cert, issuer *x509.Certificate, at Times, depth
 	l.add(more)
 	for _, answer := range answers {
 		if !answer.Signer.Equal(issuer) {
-			l.fetchRevocation(answer.Signer, issuer, Times{SigningTime: at.SigningTime, ValidationTime: answer.ProducedAt}, depth+1)
+			l.fetchRevocation(answer.Signer, issuer, Times{SigningTime: at.SigningTime, ValidationTime: answer.ProducedAt}, time.Time{}, depth+1)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (j Validator) Signer(r *ades.SignatureReport, known *Known) {
 		return
 	}
 	var fetchErr error
-	s.data, fetchErr = j.Online.fetchMissing(j.Data, known, r.Certificate, Times{SigningTime: s.at, ValidationTime: s.at})
+	s.data, fetchErr = j.Online.fetchMissing(j.Data, known, r.Certificate, Times{SigningTime: s.at, ValidationTime: s.at}, Uncached(r.Certificate))
 	if fetchErr != nil {
 		r.Warnings = append(r.Warnings, unavailableWarning(fetchErr))
 	}

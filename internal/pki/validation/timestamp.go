@@ -66,7 +66,7 @@ func (j Validator) Timestamp(t *Timestamp, known *Known, at time.Time) {
 	}
 	known = known.ForTimestamps()
 	t.Report.JudgedAt = at
-	data, fetchErr := j.Online.fetchMissing(j.Data, known, t.Token.Certificate, Times{SigningTime: t.Token.Time, ValidationTime: at})
+	data, fetchErr := j.Online.fetchMissing(j.Data, known, t.Token.Certificate, Times{SigningTime: t.Token.Time, ValidationTime: at}, time.Time{})
 	if err := j.checkTimestampAuthority(t, data, known, at); err != nil {
 		t.Report.Fail(err.Error())
 		if fetchErr != nil {

@@ -202,7 +202,7 @@ func (w *work) verifyResponse(r *ocsp.Response, issuer *x509.Certificate) (*x509
 		if !w.spend(int64(len(r.Raw)) + signatureWork) {
 			return nil, errTooMuch
 		}
-		v.responder, v.err = r.VerifyWith(issuer, w.sources.CheckIssuer)
+		v.responder, v.err = r.VerifyWith(issuer, w.sources)
 		w.verified[key] = v
 	}
 	return v.responder, v.err
@@ -225,7 +225,7 @@ func (w *work) verifyList(l *crl.List, issuer *x509.Certificate) error {
 		if !w.spend(int64(len(l.Raw)) + signatureWork) {
 			return errTooMuch
 		}
-		v.err = l.Verify(issuer)
+		v.err = w.sources.CheckSigned(sum, issuer, func() error { return l.Verify(issuer) })
 		w.verified[key] = v
 	}
 	return v.err

@@ -124,6 +124,7 @@ func Run(t *testing.T, f Format) {
 		{"VerifyOnlineRevoked", testVerifyOnlineRevoked},
 		{"VerifyOnlineFails", testVerifyOnlineFails},
 		{"VerifyOnlineUntrusted", testVerifyOnlineUntrusted},
+		{"VerifyWarm", testVerifyWarm},
 		{"Stored", testStored},
 		{"StoredLevel", testStoredLevel},
 	} {

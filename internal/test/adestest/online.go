@@ -2,6 +2,7 @@ package adestest
 
 import (
 	"bytes"
+	"crypto/x509"
 	"io"
 	"net/http"
 	"net/netip"
@@ -192,5 +193,45 @@ func testVerifyOnlineUntrusted(t *testing.T, f Format) {
 	f.verifyOnline(t, broken, ades.VerifyOptions{Roots: s.ca.Roots()}, loopback())
 	if visits := s.visits.Take(); len(visits) > 0 {
 		t.Errorf("no roots, or a broken signature: requests %v", visits)
+	}
+}
+
+// testVerifyWarm verifies twice with the same caches, then changes what made the signer trusted, and verifies again: the
+// result is that of a verification without caches. The revocation status of the signer is fetched each time, and that of
+// its issuer is kept.
+func testVerifyWarm(t *testing.T, f Format) {
+	for _, row := range []struct {
+		name   string
+		change func(*site, *ades.VerifyOptions)
+		want   outcome
+	}{
+		{"nothing changes", func(*site, *ades.VerifyOptions) {}, f.passed(ades.B)},
+		{"signer revoked", func(s *site, _ *ades.VerifyOptions) {
+			s.ca.Revoke(s.Certificate.SerialNumber, time.Now().Add(-time.Hour), 1)
+		}, f.undecided(ades.B, ades.RevokedNoPOE)},
+		{"signer expired", func(s *site, o *ades.VerifyOptions) { o.Time = s.Certificate.NotAfter.Add(day) }, f.undecided(ades.B, ades.OutOfBoundsNoPOE)},
+		{"root removed", func(_ *site, o *ades.VerifyOptions) { o.Roots = x509.NewCertPool() }, f.undecided(ades.B, ades.NoCertificateChainFound)},
+		{"root replaced", func(_ *site, o *ades.VerifyOptions) { o.Roots = newAuthority(t, time.Now()).Roots() }, f.undecided(ades.B, ades.NoCertificateChainFound)},
+		{"roots read again", func(s *site, o *ades.VerifyOptions) { o.Roots = s.ca.Roots() }, f.passed(ades.B)},
+	} {
+		s := newSite(t)
+		signed := s.sign(t, f, f.Variants[0].Document, ades.B, 0)
+		warm := ades.VerifyOptions{Roots: s.ca.Roots(), Chains: new(ades.Chains)}
+		warm.Revocation, warm.Issuers = &online.Revocation{Client: loopback(), Chains: warm.Chains}, &online.Issuers{Client: loopback()}
+		for i := range 2 {
+			if got := outcomeOf(f.Verify(t, signed, warm).Signatures[0]); got != f.passed(ades.B) {
+				t.Errorf("%s, verification %d: %+v", row.name, i, got)
+			}
+		}
+		if visits := s.visits.Take(); visits[sandboxca.PathOCSP] != 2 || visits[sandboxca.PathCRL] != 1 {
+			t.Errorf("%s: requests %v", row.name, visits)
+		}
+		row.change(s, &warm)
+		cold := warm
+		cold.Chains = nil
+		got, without := f.Verify(t, signed, warm).Signatures[0], f.verifyOnline(t, signed, cold, loopback()).Signatures[0]
+		if outcomeOf(got) != row.want || outcomeOf(without) != row.want {
+			t.Errorf("%s: %+v, without caches %+v, want %+v: %q", row.name, outcomeOf(got), outcomeOf(without), row.want, got.Problems)
+		}
 	}
 }

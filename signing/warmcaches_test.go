@@ -1,0 +1,97 @@
+package signing_test
+
+import (
+	"crypto/x509"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/ades/online"
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/signing"
+)
+
+// TestWarmCaches signs twice with the same caches, then changes what made the signer trusted, and signs again. The
+// revocation status of the signer is fetched for each signature. That of the issuing authority is kept until its
+// nextUpdate, six hours here.
+func TestWarmCaches(t *testing.T) {
+	t.Parallel()
+	revoke := func(which func(*network) *x509.Certificate) func(*network, *ades.Sources) {
+		return func(n *network, _ *ades.Sources) { n.ca.Revoke(which(n).SerialNumber, time.Now(), 1) }
+	}
+	signer := func(n *network) *x509.Certificate { return n.cert }
+	authority := func(n *network) *x509.Certificate { return n.ca.Chain()[0] }
+	for name, row := range map[string]struct {
+		change func(*network, *ades.Sources)
+		later  time.Duration
+		want   idp.ErrorCode
+	}{
+		"nothing changes":                    {func(*network, *ades.Sources) {}, 0, delivered},
+		"signer revoked":                     {revoke(signer), 0, idp.CertificateIsRevoked},
+		"signer expired":                     {func(*network, *ades.Sources) {}, time.Hour + time.Second, idp.CertificateValidationError},
+		"signer has a new certificate":       {func(n *network, _ *ades.Sources) { n.key, n.cert = n.issue(kennitala) }, 0, delivered},
+		"issuing authority revoked":          {revoke(authority), 0, delivered},
+		"issuing authority revoked, later":   {renewed(revoke(authority)), 6*time.Hour + time.Second, idp.CertificateValidationError},
+		"root removed":                       {func(_ *network, s *ades.Sources) { s.Roots = x509.NewCertPool() }, 0, idp.CertificateValidationError},
+		"roots read again":                   {func(_ *network, s *ades.Sources) { s.Roots = s.Roots.Clone() }, 0, delivered},
+		"root replaced by another authority": {func(n *network, s *ades.Sources) { s.Roots = newPhone(n.t).ca.Roots() }, 0, idp.CertificateValidationError},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := newNetwork(t)
+				n.issueForAnHour()
+				sources := n.options(n.client(tsa, nil)).Sources()
+				sources.Revocation.(*online.Revocation).Chains = sources.Chains
+				s := newService(t, n.phone, signing.Options{IgnoreInterval: true, Sources: func() ades.Sources { return sources }})
+				for range 2 {
+					s.checkSigned(s.signed())
+				}
+				if signers, authorities := n.requests(responder), n.requests(rootList); signers < 2 || authorities != 1 {
+					t.Errorf("two signatures: %d requests about signers and timestamp authorities, %d about the issuing authority", signers, authorities)
+				}
+				row.change(n, &sources)
+				time.Sleep(row.later)
+				got := s.ended()
+				if got.Code != row.want {
+					t.Fatalf("got %q, want %q", got.Code, row.want)
+				}
+				if row.want == delivered {
+					s.checkSigned(got.Document)
+				}
+			})
+		})
+	}
+}
+
+// issueForAnHour gives the person a certificate that expires in an hour.
+func (n *network) issueForAnHour() {
+	n.t.Helper()
+	template := *n.cert
+	template.NotAfter = time.Now().Add(time.Hour)
+	var err error
+	n.cert, err = n.ca.IssueProfile(&template, n.key.Public())
+	n.must(err)
+}
+
+// renewed also gives the person a certificate that is valid for long.
+func renewed(change func(*network, *ades.Sources)) func(*network, *ades.Sources) {
+	return func(n *network, s *ades.Sources) {
+		n.key, n.cert = n.issue(kennitala)
+		change(n, s)
+	}
+}
+
+// ended signs a document at level LT, and returns how the request ended.
+func (s service) ended() result {
+	s.t.Helper()
+	id := s.atLevel(ades.LT)
+	for {
+		if r := s.poll(id); r.Code != pending {
+			return r
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+func (s service) signed() []byte { return s.ended().Document }
