@@ -9,9 +9,13 @@
 //
 // # Transactions
 //
-// A [DB] is a storage.Transactor. One transaction runs at a time; the others
-// wait for it, or for the end of their context. It is on the disk when InTx has
-// returned nil. Reads outside a transaction do not wait.
+// A [DB] is a storage.Transactor. The function of one transaction runs at a time; the others wait for it, or for the end
+// of their context. A transaction is on the disk when InTx has returned nil. Reads outside a transaction do not wait, and
+// read what was committed.
+//
+// Transactions that wait for each other share a commit of the file. Each reads what those before it wrote, and one that
+// fails undoes its own writes alone. If the commit fails, InTx returns its error to all of them. A transaction for which
+// no other waits is committed at once.
 //
 // A function that runs in a transaction passes on the context it was given:
 // calling InTx with the outer context would wait for the transaction that it is

@@ -46,6 +46,8 @@ var subjects = []subject{
 	{"Storage", []benchmark{
 		{pkg: "storage/bolt", name: "Create", times: "5x", what: "storing a document of 22 MB"},
 		{pkg: "storage/bolt", name: "Read", times: "5x", what: "reading it again"},
+		{pkg: "storage/bolt", name: "Commits", times: "2000x", unit: "x-floor", what: "transactions of 1, 8 and 16 writers at once: with commits, flushes of the file and KiB written for each",
+			floor: "one write of 4 KiB with one flush"},
 		{pkg: "storage/postgres", name: "Create", times: "5x", what: "storing a document of 22 MB", settings: foreign},
 		{pkg: "storage/postgres", name: "Read", times: "5x", what: "reading it again", settings: foreign},
 		{pkg: "storage/postgres", name: "Delete", times: "5x", what: "deleting it", settings: foreign},

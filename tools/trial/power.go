@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -310,7 +311,13 @@ func (m *machine) lose(ctx context.Context) error {
 			m.disk.Load().CutAfter(m.random.IntN(m.callsAtStart()))
 		}
 		if err = m.start(ctx); err == nil {
-			return nil
+			m.disk.Load().CutAfter(math.MaxInt32) // a loss that the start did not come to would be one that run does not wait for
+			select {
+			case <-m.down():
+				continue
+			default:
+				return nil
+			}
 		}
 		select {
 		case <-m.down():
