@@ -19,7 +19,8 @@ type ends struct {
 	waiting []ending
 }
 
-// ending is a session that has delivered a document, with the context of the call.
+// ending is a session that has delivered a document, with the context of the call. It is a copy of the call's: that one
+// leaves the lease to it.
 type ending struct {
 	sess *session
 	call context.Context
@@ -35,11 +36,13 @@ func (sess *session) endDelivered(ctx context.Context) error {
 		return sess.releaseWith(ctx, sess.delivered)
 	}
 	sess.changing <- struct{}{} // no renewal comes later
-	sess.final, sess.ending = true, true
+	sess.final = true
 	<-sess.changing
+	last := *sess
+	sess.ending = true
 	s.ends.mu.Lock()
 	defer s.ends.mu.Unlock()
-	s.ends.waiting = append(s.ends.waiting, ending{sess, context.WithoutCancel(ctx)})
+	s.ends.waiting = append(s.ends.waiting, ending{&last, context.WithoutCancel(ctx)})
 	if len(s.ends.waiting) > 1 {
 		return nil
 	}
@@ -88,7 +91,6 @@ func (s *Service) storeEnds(all []ending) {
 		return
 	}
 	for _, e := range all {
-		e.sess.ending = false
 		e.sess.releaseMemory()
 	}
 }
