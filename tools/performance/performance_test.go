@@ -23,7 +23,7 @@ var bounds = []string{
 	"BenchmarkMemoryOfALargeProcess of cmd/innsigli", "BenchmarkMemoryOfLargeDocuments of cmd/innsigli",
 	"BenchmarkMemoryOfLargeDocumentsInPostgres of cmd/innsigli", "BenchmarkMemoryOfLargeXML of cmd/innsigli",
 	"BenchmarkMemoryOfTheFirstStart of cmd/innsigli",
-	"BenchmarkBombs of tools/trial",
+	"BenchmarkBombs of tools/trial", "BenchmarkCapacity of tools/trial",
 	"BenchmarkOutage of tools/trial",
 }
 
