@@ -68,7 +68,7 @@ func (p *parser) characterData() error {
 // characterPiece parses a CDATA section, or text up to the next markup. plain reports whether it is
 // the same in canonical form.
 func (p *parser) characterPiece() (plain bool, err error) {
-	if p.has(cdataStart) {
+	if p.text[p.at] == '<' {
 		return false, p.skipPast(cdataEnd)
 	}
 	plain = true

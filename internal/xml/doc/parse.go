@@ -92,24 +92,40 @@ func (p *parser) document() error {
 
 // next parses one piece of markup or one text node.
 func (p *parser) next() error {
-	switch {
-	case p.text[p.at] != '<' || p.has(cdataStart):
+	if p.text[p.at] != '<' {
 		return p.characterData()
-	case p.has("</"):
+	}
+	switch rest := p.text[p.at+1:]; {
+	case len(rest) == 0:
+	case rest[0] == '/':
 		return p.endTag()
-	case p.has("<?"):
+	case rest[0] == '?':
 		return p.instruction()
+	case rest[0] == '!':
+		return p.declaration()
+	}
+	return p.startTag()
+}
+
+// declaration parses what begins with "<!".
+func (p *parser) declaration() error {
+	switch {
+	case p.has(cdataStart):
+		return p.characterData()
 	case p.has("<!--"):
 		return p.comment()
 	case p.has("<!DOCTYPE"):
 		return fmt.Errorf("%w at byte %d", ErrDoctype, p.doc.position(uint32(p.at)))
 	}
-	return p.startTag()
+	return p.startTag() // which refuses it
 }
 
 func (p *parser) has(prefix string) bool {
 	return len(p.text)-p.at >= len(prefix) && string(p.text[p.at:p.at+len(prefix)]) == prefix
 }
+
+// sees reports whether b is the next byte.
+func (p *parser) sees(b byte) bool { return p.at < len(p.text) && p.text[p.at] == b }
 
 // add adds a node that begins at start and ends at the parser's position.
 func (p *parser) add(kind Kind, name int32, start int) int32 {
@@ -185,7 +201,7 @@ func (p *parser) startTag() error {
 	if err := p.attributes(); err != nil {
 		return err
 	}
-	empty := p.has("/>")
+	empty := p.text[p.at] == '/'
 	if p.at++; empty {
 		p.at++
 	}
@@ -226,14 +242,14 @@ func (p *parser) qname() (written int32, err error) {
 	prefix := ncName(p.text[p.at:])
 	p.at += prefix
 	local := prefix
-	if prefix > 0 && p.has(":") {
+	if prefix > 0 && p.sees(':') {
 		p.at++
 		local = ncName(p.text[p.at:])
 		p.at += local
 	} else {
 		prefix = 0
 	}
-	if local == 0 || p.has(":") {
+	if local == 0 || p.sees(':') {
 		return 0, p.malformed(start, "not a name of an element or an attribute")
 	}
 	if written, err = p.scope.internName(p.text[start:p.at], prefix); err != nil {
@@ -257,7 +273,7 @@ func (p *parser) endTag() error {
 	}
 	p.at += last.name
 	spaced := p.skipSpace()
-	if !p.has(">") {
+	if !p.sees('>') {
 		return p.malformed(p.at, "an end tag of another element, or without >")
 	}
 	p.at++
@@ -290,7 +306,7 @@ func (p *parser) attributes() error {
 		before := p.at
 		spaced := p.skipSpace()
 		switch {
-		case p.has(">"), p.has("/>"):
+		case p.sees('>'), p.sees('/') && p.has("/>"):
 			if spaced {
 				p.tag = 0
 			}
@@ -334,7 +350,7 @@ func (p *parser) attribute() (plain bool, err error) {
 		return false, err
 	}
 	spaced := p.skipSpace()
-	if !p.has("=") {
+	if !p.sees('=') {
 		return false, p.malformed(p.at, "an attribute without a value")
 	}
 	p.at++
@@ -351,7 +367,7 @@ func (p *parser) attribute() (plain bool, err error) {
 // quoted parses a quoted value and returns its offsets. plain reports whether it is the same in
 // canonical form.
 func (p *parser) quoted() (start, end int, plain bool, err error) {
-	if !p.has(`"`) && !p.has("'") {
+	if !p.sees('"') && !p.sees('\'') {
 		return 0, 0, false, p.malformed(p.at, "an attribute value without quotes")
 	}
 	quote := p.text[p.at]

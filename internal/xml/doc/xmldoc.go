@@ -124,7 +124,7 @@ func (d *Document) exclusionOf(s Subset) exclusion {
 	e := exclusion{doc: d, without: s.Without}
 	if s.Without != nil && s.Named != (Name{}) {
 		var some bool
-		if e.named, some = d.tree.named(s.Named); !some {
+		if e.named, some = d.tree.matching(func(n Name) bool { return n == s.Named }); !some {
 			e.without = nil
 		}
 	}
