@@ -17,7 +17,7 @@ func (p *parser) comment() error {
 		return p.malformed(p.at, "\"--\" in a comment")
 	}
 	p.at++
-	p.add(Comment, 0, start)
+	p.add(Comment, 0, start, 0)
 	p.doc.tree.comments++
 	return nil
 }
@@ -42,7 +42,7 @@ func (p *parser) instruction() error {
 	if err != nil {
 		return p.tooMany("names")
 	}
-	p.add(Instruction, name, start)
+	p.add(Instruction, name, start, 0)
 	return nil
 }
 

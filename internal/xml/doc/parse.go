@@ -59,13 +59,14 @@ type parser struct {
 	scope   *scope
 
 	tag        traits // of the start tag that is parsed
-	last       int32  // the node after whose start tag or end the parser is
+	last       *node  // the node after whose start tag or end the parser is
 	insideLast bool   // it is after the start tag
 }
 
 // openElement is an element whose end tag has not been parsed.
 type openElement struct {
 	node  int32
+	entry *node
 	name  int // the length of its name in the source
 	scope int // length of shadowedBindings before its declarations
 }
@@ -128,31 +129,30 @@ func (p *parser) has(prefix string) bool {
 func (p *parser) sees(b byte) bool { return p.at < len(p.text) && p.text[p.at] == b }
 
 // add adds a node that begins at start and ends at the parser's position.
-func (p *parser) add(kind Kind, name int32, start int) int32 {
+func (p *parser) add(kind Kind, name int32, start int, is traits) int32 {
 	parent := none
 	if len(p.open) > 0 {
 		parent = p.open[len(p.open)-1].node
 	}
 	t := &p.doc.tree
-	p.last, p.insideLast = t.nodes.add(node{
+	n := t.nodes.add(node{
 		start: uint32(start), end: uint32(p.at), parent: parent, attributes: t.attributes.length,
-		name: uint16(name), kind: kind,
-	}), false
-	return p.last
+		name: uint16(name), kind: kind, is: is,
+	})
+	p.last, p.insideLast = t.nodes.at(n), false
+	return n
 }
 
 // addText adds the text node that follows the last tag, comment or instruction.
 func (p *parser) addText(plain bool) {
-	has := hasTail
-	switch {
-	case p.insideLast && plain:
-		has = hasText
-	case p.insideLast:
-		has = hasText | roughText
-	case !plain:
-		has = hasTail | roughTail
+	has, rough := hasTail, roughTail
+	if p.insideLast {
+		has, rough = hasText, roughText
 	}
-	p.doc.tree.nodes.at(p.last).is |= has
+	if !plain {
+		has |= rough
+	}
+	p.last.is |= has
 	p.doc.tree.texts++
 }
 
@@ -218,7 +218,10 @@ func (p *parser) element(start int, tag int32, length int, empty bool) error {
 	if err != nil {
 		return p.nameError(start, err)
 	}
-	n := p.add(Element, name, start)
+	if empty {
+		p.tag |= emptyTag
+	}
+	n := p.add(Element, name, start, p.tag)
 	if len(p.open) == 0 {
 		p.doc.tree.root = n
 	}
@@ -226,13 +229,11 @@ func (p *parser) element(start int, tag int32, length int, empty bool) error {
 		return err
 	}
 	if empty {
-		p.tag |= emptyTag
 		p.scope.restore(mark)
-	} else {
-		p.insideLast = true
-		p.open = append(p.open, openElement{n, length, mark})
+		return nil
 	}
-	p.doc.tree.nodes.at(n).is = p.tag
+	p.insideLast = true
+	p.open = append(p.open, openElement{n, p.last, length, mark})
 	return nil
 }
 
@@ -265,14 +266,14 @@ func (p *parser) endTag() error {
 	if len(p.open) == 0 {
 		return p.malformed(start, "an end tag without a start tag")
 	}
-	last := p.open[len(p.open)-1]
-	opened := int(p.doc.tree.nodes.at(last.node).start) + 1
+	last := &p.open[len(p.open)-1]
+	opened := int(last.entry.start) + len("<")
 	rest := p.text[p.at:]
 	if !bytes.HasPrefix(rest, p.text[opened:opened+last.name]) {
 		return p.malformed(start, "an end tag of another element")
 	}
 	p.at += last.name
-	spaced := p.skipSpace()
+	spaced := !p.sees('>') && p.skipSpace()
 	if !p.sees('>') {
 		return p.malformed(p.at, "an end tag of another element, or without >")
 	}
@@ -281,12 +282,11 @@ func (p *parser) endTag() error {
 	return nil
 }
 
-func (p *parser) close(last openElement, spaced bool) {
-	n := p.doc.tree.nodes.at(last.node)
-	if n.end = uint32(p.at); spaced {
-		n.is |= roughEnd
+func (p *parser) close(last *openElement, spaced bool) {
+	if last.entry.end = uint32(p.at); spaced {
+		last.entry.is |= roughEnd
 	}
-	p.last, p.insideLast = last.node, false
+	p.last, p.insideLast = last.entry, false
 	p.open = p.open[:len(p.open)-1]
 	p.scope.restore(last.scope)
 }
@@ -396,6 +396,9 @@ func (p *parser) quoted() (start, end int, plain bool, err error) {
 
 // declare binds the prefixes that the pending attributes declare.
 func (p *parser) declare() error {
+	if p.tag&simpleTag != 0 { // it declares nothing
+		return nil
+	}
 	for _, a := range p.pending {
 		if p.scope.written[a.name].binds == none {
 			continue
