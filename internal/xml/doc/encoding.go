@@ -136,9 +136,6 @@ func (d *Document) decode() error {
 	} else if err := d.decodeCharset(declared); err != nil {
 		return err
 	}
-	if !utf8.Valid(d.text) {
-		return fmt.Errorf("%w: not UTF-8", ErrEncoding)
-	}
 	return nil
 }
 

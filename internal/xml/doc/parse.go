@@ -2,8 +2,10 @@ package doc
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 )
 
 const (
@@ -20,14 +22,14 @@ const (
 	maxAttributes = 10_000
 
 	// maxAllAttributes bounds the attributes and namespace declarations of a document, so they take
-	// at most 50 MB.
+	// at most 8 MB.
 	maxAllAttributes = 1 << 22
 
 	// maxNames bounds the different names, and the different namespaces. Vocabularies have
 	// hundreds.
 	maxNames = 1 << 16
 
-	// maxNodes bounds the tree of a document that consists of tags to 100 MB. Typical documents of
+	// maxNodes bounds the tree of a document that consists of tags to 85 MB. Typical documents of
 	// 30 MB have a node for every twenty bytes.
 	maxNodes = 1 << 22
 )
@@ -42,11 +44,33 @@ func Parse(source []byte) (*Document, error) {
 	if err := d.decode(); err != nil {
 		return nil, err
 	}
+	checked := make(chan error, 1)
+	if len(d.text) < checkedBeside {
+		checked <- d.checkText()
+	} else {
+		go func() { checked <- d.checkText() }()
+	}
 	p := parser{doc: d, text: d.text, scope: newScope(&d.tree)}
-	if err := p.document(); err != nil {
+	err := p.document()
+	if err := cmp.Or(<-checked, err); err != nil {
 		return nil, err
 	}
 	return d, nil
+}
+
+// checkedBeside is the length of the text from which on its characters are checked beside parsing. The
+// parser reads any bytes.
+const checkedBeside = 64 << 10
+
+// checkText returns an error if the text is not UTF-8, or has a character that XML does not allow.
+func (d *Document) checkText() error {
+	if !utf8.Valid(d.text) {
+		return fmt.Errorf("%w: not UTF-8", ErrEncoding)
+	}
+	if at := indexForbidden(d.text); at >= 0 {
+		return d.malformed(at, "a character that XML does not allow")
+	}
+	return nil
 }
 
 // parser parses the text in one pass.
@@ -72,9 +96,6 @@ type openElement struct {
 }
 
 func (p *parser) document() error {
-	if at := indexForbidden(p.text); at >= 0 {
-		return p.malformed(at, "a character that XML does not allow")
-	}
 	_, length, _ := parseDeclaration(p.text)
 	p.doc.declaration, p.doc.tree.root, p.at = uint32(length), none, length
 	for p.at < len(p.text) {
@@ -166,8 +187,10 @@ func (p *parser) skipPast(delimiter string) error {
 	return nil
 }
 
-func (p *parser) malformed(at int, what string) error {
-	return fmt.Errorf("%w: byte %d: %s", ErrMalformed, p.doc.position(uint32(at)), what)
+func (p *parser) malformed(at int, what string) error { return p.doc.malformed(at, what) }
+
+func (d *Document) malformed(at int, what string) error {
+	return fmt.Errorf("%w: byte %d: %s", ErrMalformed, d.position(uint32(at)), what)
 }
 
 func (p *parser) tooMany(what string) error {
