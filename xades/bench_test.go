@@ -29,7 +29,7 @@ import (
 // operation. CPU is the time of all processors as a multiple of that of the pass, which the load of the machine changes
 // less. heap is the largest heap, garbage included, as a multiple of the file that is read.
 //
-// With INNSIGLI_FULL=1 it fails if it is slower than xmlsec1, or if the heap is more than four times the document.
+// With INNSIGLI_FULL=1 it fails if it is slower than xmlsec1, or if the heap is more than 1.6 times the document.
 func BenchmarkDocuments(b *testing.B) {
 	p := newPerson(b, catest.New(b), certtest.NewRSAKey(b, 3072))
 	for _, k := range packings {
@@ -208,7 +208,7 @@ func (f benchFolder) measure(b *testing.B, name string, operation func(), xmlsec
 	b.ReportMetric(float64(median(took))/float64(median(pass)), "SHA-256")
 	b.ReportMetric(float64(used)/float64(usedByPass), "CPU")
 	b.ReportMetric(float64(heap)/float64(len(content)), "heap")
-	if testenv.Full() && heap > 4*uint64(len(content)) {
+	if testenv.Full() && heap > 16*uint64(len(content))/10 {
 		b.Errorf("a heap of %d bytes for %d", heap, len(content))
 	}
 	if len(xmlsec1) == 0 || f.packing.packing == xades.Enveloping { // xmlsec1 takes as long for it as in a container
