@@ -53,14 +53,10 @@ func readExistingSignatures(ctx context.Context, d *xmldoc.Document, except ids)
 
 func signatureElements(d *xmldoc.Document, except ids) []xmldoc.Node {
 	var all []xmldoc.Node
-	add := func(n xmldoc.Node) {
-		if isSignature(n) && !except.belongTo(n) {
+	for n := range d.Named(func(n xmldoc.Name) bool { return n == signatureName }) {
+		if !except.belongTo(n) {
 			all = append(all, n)
 		}
-	}
-	add(d.Root())
-	for n := range d.Root().Descendants() {
-		add(n)
 	}
 	return all
 }

@@ -6,6 +6,7 @@ import (
 	"crypto"
 	"crypto/rand"
 	"fmt"
+	"hash"
 	"strings"
 	"time"
 
@@ -53,6 +54,7 @@ type extension struct {
 	renew    bool
 	document *signedDocument
 	known    *validation.Known // holds the limit on the work, which all signatures share
+	data     hash.Cloner       // of the data of the only signature, which is not in the document; nil: it is
 }
 
 // Extend extends all signatures of a document to a level, whichever software made them (EN 319
@@ -109,6 +111,10 @@ func (e *extension) readAndVerify(doc Document) error {
 		return fmt.Errorf("%w: other signatures sign all signatures, and validation data would change them", ades.ErrForbidden)
 	case len(e.document.signatures) == 0:
 		return ades.ErrUnsigned
+	}
+	if e.data != nil {
+		s := e.document.signatures[0]
+		s.GiveHash(s.References[0], e.data)
 	}
 	if err := e.document.verify(e.ctx); err != nil {
 		return err

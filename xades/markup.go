@@ -300,4 +300,6 @@ func sumOf(h crypto.Hash, b []byte) []byte {
 	return sum.Sum(nil)
 }
 
-func isSignature(n xmldoc.Node) bool { return n.Is(xmldsig.Namespace, "Signature") }
+var signatureName = xmldoc.Name{Space: xmldsig.Namespace, Local: "Signature"}
+
+func isSignature(n xmldoc.Node) bool { return n.Is(signatureName.Space, signatureName.Local) }

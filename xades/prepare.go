@@ -6,6 +6,7 @@ import (
 	"crypto"
 	"crypto/rand"
 	"fmt"
+	"hash"
 	"io"
 	"slices"
 	"time"
@@ -38,30 +39,36 @@ type frame struct {
 // documents; and [ades.ErrOutsideValidity] if it is not valid at the signing time. Options that
 // contradict each other are an error that is none of these.
 func Prepare(ctx context.Context, doc Document, signer ades.SignerIdentity, options Options) (*Pending, error) {
+	p, _, err := prepare(ctx, doc, signer, options)
+	return p, err
+}
+
+// prepare is [Prepare]. It also returns a hash of the data that the signature signs.
+func prepare(ctx context.Context, doc Document, signer ades.SignerIdentity, options Options) (*Pending, hash.Hash, error) {
 	signer, err := signer.Resolve()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if options.Time.IsZero() {
 		options.Time = time.Now()
 	}
 	if err := options.check(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := validation.CheckClaimedTime(signer.Certificate, options.Time); err != nil {
-		return nil, fmt.Errorf("xades: signing time: %w", err)
+		return nil, nil, fmt.Errorf("xades: signing time: %w", err)
 	}
 	base, sum := signer.Algorithm.Hash.New(), signer.Algorithm.Hash.New()
 	l, err := planLayout(ctx, doc, options, base, sum)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p := &Pending{signer: signer, base: doc.Size, baseSum: base.Sum(nil), level: options.Level, frame: l.frame}
 	if p.markup, err = newMarkup(signer, options, l.reference, l.ids, sum.Sum(nil)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p.signedInfo, err = p.markup.signedInfo()
-	return p, err
+	return p, sum, err
 }
 
 // Check reports whether a document can be signed with these options; it needs no signer. It returns
@@ -82,13 +89,18 @@ func Check(ctx context.Context, doc Document, options Options) error {
 // If ExtendLast fails, for example because validation data cannot be had, Sign returns the revision
 // of [Pending.Sign] with the error: an [Extender] can continue from there.
 func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.SignerIdentity, options Options, sources ades.Sources) (Revision, error) {
-	p, err := Prepare(ctx, doc, signer, options)
+	p, data, err := prepare(ctx, doc, signer, options)
 	if err != nil {
 		return Revision{}, err
 	}
 	r, err := p.Sign(ctx, key, sources.Time)
-	if err != nil || options.Level == ades.B {
+	if err != nil || options.Level <= ades.T {
 		return r, err
+	}
+	if extended, ok, err := p.extendNew(ctx, r, options, data, sources); err != nil {
+		return r, err
+	} else if ok {
+		return extended, nil
 	}
 	further, err := Extender{Sources: sources}.ExtendLast(ctx, doc.With(r), options.Level)
 	if err != nil {
@@ -195,7 +207,7 @@ func (l *layout) placeEnveloped(src *source) error {
 		canonicalizationTransform(form),
 	}
 	l.writeData = func(w io.Writer) error {
-		return src.doc.Canonicalize(w, form, xmldoc.Subset{Without: isSignature})
+		return src.doc.Canonicalize(w, form, xmldoc.Subset{Without: isSignature, Named: signatureName})
 	}
 	return nil
 }

@@ -167,22 +167,44 @@ func (p Piece) readAt(doc io.ReaderAt, b []byte, at int64) error {
 }
 
 // encodedAtOnce is the number of bytes that are encoded at a time: a multiple of three.
-const encodedAtOnce = 6 << 10
+const encodedAtOnce = 3 << 10
 
 // readEncoded fills b with the Base64 of the document's bytes, from offset at in the encoding on.
 func (p Piece) readEncoded(doc io.ReaderAt, b []byte, at int64) error {
-	group := at / 4
-	skip := int(at % 4)
-	raw := make([]byte, min(encodedAtOnce, (int64(len(b))+3)/4*3+3))
-	var text [encodedAtOnce / 3 * 4]byte
-	for from := p.From + group*3; len(b) > 0; from += int64(len(raw)) {
-		part := raw[:min(int64(len(raw)), p.To-from)]
-		if err := readFull(doc, part, from); err != nil {
+	if at%4 > 0 || len(b) < 4 {
+		var group [4]byte // around at
+		if err := p.encode(doc, group[:], at/4*3); err != nil {
 			return err
 		}
-		base64.StdEncoding.Encode(text[:], part)
-		n := copy(b, text[skip:base64.StdEncoding.EncodedLen(len(part))])
-		b, skip = b[n:], 0
+		n := copy(b, group[at%4:])
+		b, at = b[n:], at+int64(n)
+	}
+	whole := b[:len(b)/4*4]
+	if len(whole) > 0 {
+		if err := p.encode(doc, whole, at/4*3); err != nil {
+			return err
+		}
+	}
+	if b = b[len(whole):]; len(b) > 0 {
+		return p.readEncoded(doc, b, at+int64(len(whole)))
+	}
+	return nil
+}
+
+// encode fills b, groups of four characters, with the Base64 of the piece's bytes from offset from on.
+// It reads these into the end of b, and encodes some at a time, which are always before those that are
+// not encoded yet.
+func (p Piece) encode(doc io.ReaderAt, b []byte, from int64) error {
+	raw := b[len(b)-int(min(int64(len(b)/4*3), p.To-p.From-from)):]
+	if err := readFull(doc, raw, p.From+from); err != nil {
+		return err
+	}
+	var some [encodedAtOnce]byte
+	for len(raw) > 0 {
+		n := copy(some[:], raw)
+		raw = raw[n:]
+		base64.StdEncoding.Encode(b, some[:n])
+		b = b[base64.StdEncoding.EncodedLen(n):]
 	}
 	return nil
 }

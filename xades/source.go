@@ -2,6 +2,7 @@ package xades
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,29 +49,46 @@ type opening struct {
 // readSource reads a document once and parses it. It also writes the bytes to base, if base is not
 // nil.
 func readSource(ctx context.Context, doc Document, base io.Writer) (*source, error) {
-	b, err := readBytes(ctx, doc, base)
+	b, err := readBytes(ctx, doc)
 	if err != nil {
 		return nil, err
 	}
-	return parseSource(b)
+	if base == nil {
+		return parseSource(b)
+	}
+	return parseBeside(ctx, b, base, b)
 }
 
-func readBytes(ctx context.Context, doc Document, base io.Writer) ([]byte, error) {
+// parseBeside parses a document, and writes parts of its bytes to base at the same time.
+func parseBeside(ctx context.Context, b []byte, base io.Writer, parts ...[]byte) (*source, error) {
+	written := make(chan error)
+	go func() {
+		w := contextWriter{ctx, base}
+		var err error
+		for _, part := range parts {
+			for len(part) > 0 && err == nil {
+				n := min(len(part), readSize)
+				_, err = w.Write(part[:n])
+				part = part[n:]
+			}
+		}
+		written <- err
+	}()
+	src, err := parseSource(b)
+	return src, cmp.Or(<-written, err)
+}
+
+func readBytes(ctx context.Context, doc Document) ([]byte, error) {
 	if doc.Size < 0 || doc.Size > maxSize {
 		return nil, errSize(doc.Size)
 	}
-	if base == nil {
-		base = io.Discard
-	}
 	b := make([]byte, doc.Size)
-	w := contextWriter{ctx, base}
 	for at := int64(0); at < doc.Size; at += readSize {
-		part := b[at:min(at+readSize, doc.Size)]
-		if err := readFull(doc, part, at); err != nil {
-			return nil, fmt.Errorf("xades: reading the document at %d: %w", at, err)
-		}
-		if _, err := w.Write(part); err != nil {
+		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if err := readFull(doc, b[at:min(at+readSize, doc.Size)], at); err != nil {
+			return nil, fmt.Errorf("xades: reading the document at %d: %w", at, err)
 		}
 	}
 	return b, ctx.Err()

@@ -82,7 +82,7 @@ func Verify(ctx context.Context, doc Document, options ades.VerifyOptions) (*ade
 	if options.Time.IsZero() {
 		options.Time = time.Now()
 	}
-	b, err := readBytes(ctx, doc, nil)
+	b, err := readBytes(ctx, doc)
 	if err != nil {
 		return nil, err
 	}

@@ -37,17 +37,16 @@ func wrap(ctx context.Context, doc Document, o Options, begin opening, base io.W
 	if err := checkSize(made); err != nil {
 		return nil, err
 	}
-	b, err := readBytes(ctx, doc.With(made), io.Discard)
+	b, err := readBytes(ctx, doc.With(made))
 	if err != nil {
 		return nil, err
 	}
 	w.documentPieces = piecesOf(made)
+	var document [][]byte
 	for _, p := range w.documentPieces {
-		if _, err := (contextWriter{ctx, base}).Write(b[p.From:p.To]); err != nil {
-			return nil, err
-		}
+		document = append(document, b[p.From:p.To])
 	}
-	if w.next, err = parseSource(b); err != nil {
+	if w.next, err = parseBeside(ctx, b, base, document...); err != nil {
 		return nil, err
 	}
 	if err := w.check(); err != nil {

@@ -106,8 +106,8 @@
 // Documents of at most 256 MiB (240 MiB with the new signature, to leave space for timestamps and
 // validation data). They are well-formed XML 1.0 with namespaces, in UTF-8, UTF-16 or a single-byte
 // charset that Java and libxml2 decode alike, and without a document type declaration. While a
-// document is read, it is in memory with a tree of its elements. That takes about two and a half
-// times the size of the document, or seven times if the document is nothing but tags. The same
+// document is read, it is in memory with a tree of its elements. That takes about one and a half
+// times the size of the document, or six times if the document is nothing but tags. The same
 // identifier (Id, ID, id, xml:id) may occur twice if no signature refers to it.
 //
 // [Check] reports whether a document can be signed, before a signer is known.

@@ -70,6 +70,7 @@ type canonicalizer struct {
 	joined        joinedXMLBase   // one of attributesOut, if xml:base was joined
 	reading       characters
 	scratch       []byte
+	declarations  []declaration // by namespace, the last declaration of it; nil: not made yet
 	err           error
 }
 
@@ -245,7 +246,7 @@ func (c *canonicalizer) rewrite(i int32, n *node, name *name) {
 	end := c.collectAxes(i, name)
 	c.out.bytes(c.text[n.start:][:len("<")+name.length()])
 	for _, b := range c.newNamespaces {
-		c.declaration(b)
+		c.writeDeclaration(b)
 	}
 	for _, a := range c.attributesOut {
 		c.attribute(a)
@@ -254,11 +255,25 @@ func (c *canonicalizer) rewrite(i int32, n *node, name *name) {
 	c.from = end
 }
 
-// declare declares the namespace of an element's name in its tag.
+// declaration is the markup of a namespace declaration.
+type declaration struct {
+	prefix int32
+	markup []byte
+}
+
+// declare declares the namespace of an element's name in its tag. It keeps the markup, because many
+// elements have the same prefix. All that it keeps is in the document too.
 func (c *canonicalizer) declare(name *name) {
 	c.newNamespaces = c.newNamespaces[:0]
 	c.bind(name.prefixNumber, name.spaceNumber)
-	c.declaration(c.newNamespaces[0])
+	if c.declarations == nil {
+		c.declarations = make([]declaration, len(c.tree.bound.uris))
+	}
+	kept := &c.declarations[name.spaceNumber]
+	if len(kept.markup) == 0 || kept.prefix != name.prefixNumber {
+		*kept = declaration{name.prefixNumber, appendDeclaration(kept.markup[:0], name.prefix, name.space)}
+	}
+	c.out.bytes(kept.markup)
 }
 
 // endTag writes the end tag of an element.
@@ -356,16 +371,25 @@ func (c *canonicalizer) attribute(a attribute) {
 	c.out.string(`"`)
 }
 
-func (c *canonicalizer) declaration(n namespaceNode) {
-	c.out.string(" xmlns")
-	if n.prefix != noPrefix {
-		c.out.string(":")
-		c.out.string(c.tree.bound.prefixTexts[n.prefix])
+func (c *canonicalizer) writeDeclaration(n namespaceNode) {
+	c.scratch = appendDeclaration(c.scratch[:0], c.tree.bound.prefixTexts[n.prefix], c.tree.bound.uris[n.space])
+	c.out.bytes(c.scratch)
+}
+
+func appendDeclaration(to []byte, prefix, uri string) []byte {
+	to = append(to, " xmlns"...)
+	if prefix != "" {
+		to = append(append(to, ':'), prefix...)
 	}
-	c.out.string(`="`)
-	c.scratch = append(c.scratch[:0], c.tree.bound.uris[n.space]...)
-	c.out.escaped(c.scratch, &escapedInValue)
-	c.out.string(`"`)
+	to = append(to, `="`...)
+	for _, b := range []byte(uri) {
+		if escape := escapedInValue[b]; escape != "" {
+			to = append(to, escape...)
+		} else {
+			to = append(to, b)
+		}
+	}
+	return append(to, '"')
 }
 
 const (

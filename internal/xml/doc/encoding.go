@@ -58,6 +58,22 @@ func (e Encoding) Encode(ascii string) []byte {
 	return encoded
 }
 
+// Decode returns ASCII text that Encode has encoded.
+func (e Encoding) Decode(encoded []byte) string {
+	if e == SingleBytes {
+		return string(encoded)
+	}
+	at := 0 // of the ASCII in each pair of bytes
+	if e == BigEndian {
+		at = 1
+	}
+	ascii := make([]byte, 0, len(encoded)/2)
+	for ; at < len(encoded); at += 2 {
+		ascii = append(ascii, encoded[at])
+	}
+	return string(ascii)
+}
+
 // IsSpace reports whether encoded bytes consist of white space only.
 func (e Encoding) IsSpace(b []byte) bool {
 	for ; len(b) > 0; b = b[e.Width():] {
@@ -119,9 +135,6 @@ func (d *Document) decode() error {
 		d.text = d.source[d.coding.mark:]
 	} else if err := d.decodeCharset(declared); err != nil {
 		return err
-	}
-	if !utf8.Valid(d.text) {
-		return fmt.Errorf("%w: not UTF-8", ErrEncoding)
 	}
 	return nil
 }

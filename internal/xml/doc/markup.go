@@ -17,7 +17,7 @@ func (p *parser) comment() error {
 		return p.malformed(p.at, "\"--\" in a comment")
 	}
 	p.at++
-	p.add(Comment, 0, start)
+	p.add(Comment, 0, start, 0)
 	p.doc.tree.comments++
 	return nil
 }
@@ -42,7 +42,7 @@ func (p *parser) instruction() error {
 	if err != nil {
 		return p.tooMany("names")
 	}
-	p.add(Instruction, name, start)
+	p.add(Instruction, name, start, 0)
 	return nil
 }
 
@@ -68,7 +68,7 @@ func (p *parser) characterData() error {
 // characterPiece parses a CDATA section, or text up to the next markup. plain reports whether it is
 // the same in canonical form.
 func (p *parser) characterPiece() (plain bool, err error) {
-	if p.has(cdataStart) {
+	if p.text[p.at] == '<' {
 		return false, p.skipPast(cdataEnd)
 	}
 	plain = true

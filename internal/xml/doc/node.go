@@ -254,28 +254,29 @@ func (n Node) Descendants() iter.Seq[Node] {
 	}
 }
 
-// Named returns the elements of a document that have that name, in document order.
-func (d *Document) Named(space, local string) iter.Seq[Node] {
+// Named returns the elements of a document whose names match, in document order. It asks once for
+// each name.
+func (d *Document) Named(match func(Name) bool) iter.Seq[Node] {
 	return func(yield func(Node) bool) {
-		named, some := d.tree.named(Name{Space: space, Local: local})
+		matching, some := d.tree.matching(match)
 		for i := int32(0); some && i < d.tree.nodes.length; i++ {
 			n := d.tree.nodes.at(i)
-			if n.kind == Element && named[n.name] && !yield(Node{doc: d, index: i}) {
+			if n.kind == Element && matching[n.name] && !yield(Node{doc: d, index: i}) {
 				return
 			}
 		}
 	}
 }
 
-// named reports for each name whether it is that of an element with an expanded name.
-func (t *tree) named(wanted Name) (named []bool, some bool) {
-	named = make([]bool, len(t.names))
+// matching reports for each name of the tree whether elements of that name match.
+func (t *tree) matching(match func(Name) bool) (matching []bool, some bool) {
+	matching = make([]bool, len(t.names))
 	for i := range t.names {
 		n := &t.names[i]
-		named[i] = n.local == wanted.Local && n.space == wanted.Space && n.kind != declarationName && n.kind != instructionName
-		some = some || named[i]
+		matching[i] = n.kind != declarationName && n.kind != instructionName && match(Name{Space: n.space, Local: n.local})
+		some = some || matching[i]
 	}
-	return named, some
+	return matching, some
 }
 
 // Inherits reports whether an element or its content uses a prefix that is bound outside the

@@ -2,8 +2,10 @@ package doc
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 )
 
 const (
@@ -20,14 +22,14 @@ const (
 	maxAttributes = 10_000
 
 	// maxAllAttributes bounds the attributes and namespace declarations of a document, so they take
-	// at most 50 MB.
+	// at most 8 MB.
 	maxAllAttributes = 1 << 22
 
 	// maxNames bounds the different names, and the different namespaces. Vocabularies have
 	// hundreds.
 	maxNames = 1 << 16
 
-	// maxNodes bounds the tree of a document that consists of tags to 100 MB. Typical documents of
+	// maxNodes bounds the tree of a document that consists of tags to 85 MB. Typical documents of
 	// 30 MB have a node for every twenty bytes.
 	maxNodes = 1 << 22
 )
@@ -42,11 +44,33 @@ func Parse(source []byte) (*Document, error) {
 	if err := d.decode(); err != nil {
 		return nil, err
 	}
+	checked := make(chan error, 1)
+	if len(d.text) < checkedBeside {
+		checked <- d.checkText()
+	} else {
+		go func() { checked <- d.checkText() }()
+	}
 	p := parser{doc: d, text: d.text, scope: newScope(&d.tree)}
-	if err := p.document(); err != nil {
+	err := p.document()
+	if err := cmp.Or(<-checked, err); err != nil {
 		return nil, err
 	}
 	return d, nil
+}
+
+// checkedBeside is the length of the text from which on its characters are checked beside parsing. The
+// parser reads any bytes.
+const checkedBeside = 64 << 10
+
+// checkText returns an error if the text is not UTF-8, or has a character that XML does not allow.
+func (d *Document) checkText() error {
+	if !utf8.Valid(d.text) {
+		return fmt.Errorf("%w: not UTF-8", ErrEncoding)
+	}
+	if at := indexForbidden(d.text); at >= 0 {
+		return d.malformed(at, "a character that XML does not allow")
+	}
+	return nil
 }
 
 // parser parses the text in one pass.
@@ -59,21 +83,19 @@ type parser struct {
 	scope   *scope
 
 	tag        traits // of the start tag that is parsed
-	last       int32  // the node after whose start tag or end the parser is
+	last       *node  // the node after whose start tag or end the parser is
 	insideLast bool   // it is after the start tag
 }
 
 // openElement is an element whose end tag has not been parsed.
 type openElement struct {
 	node  int32
+	entry *node
 	name  int // the length of its name in the source
 	scope int // length of shadowedBindings before its declarations
 }
 
 func (p *parser) document() error {
-	if at := indexForbidden(p.text); at >= 0 {
-		return p.malformed(at, "a character that XML does not allow")
-	}
 	_, length, _ := parseDeclaration(p.text)
 	p.doc.declaration, p.doc.tree.root, p.at = uint32(length), none, length
 	for p.at < len(p.text) {
@@ -92,51 +114,66 @@ func (p *parser) document() error {
 
 // next parses one piece of markup or one text node.
 func (p *parser) next() error {
-	switch {
-	case p.text[p.at] != '<' || p.has(cdataStart):
+	if p.text[p.at] != '<' {
 		return p.characterData()
-	case p.has("</"):
+	}
+	switch rest := p.text[p.at+1:]; {
+	case len(rest) == 0:
+	case rest[0] == '/':
 		return p.endTag()
-	case p.has("<?"):
+	case rest[0] == '?':
 		return p.instruction()
+	case rest[0] == '!':
+		return p.declaration()
+	}
+	return p.startTag()
+}
+
+// declaration parses what begins with "<!".
+func (p *parser) declaration() error {
+	switch {
+	case p.has(cdataStart):
+		return p.characterData()
 	case p.has("<!--"):
 		return p.comment()
 	case p.has("<!DOCTYPE"):
 		return fmt.Errorf("%w at byte %d", ErrDoctype, p.doc.position(uint32(p.at)))
 	}
-	return p.startTag()
+	return p.startTag() // which refuses it
 }
 
 func (p *parser) has(prefix string) bool {
 	return len(p.text)-p.at >= len(prefix) && string(p.text[p.at:p.at+len(prefix)]) == prefix
 }
 
+// sees reports whether b is the next byte.
+func (p *parser) sees(b byte) bool { return p.at < len(p.text) && p.text[p.at] == b }
+
 // add adds a node that begins at start and ends at the parser's position.
-func (p *parser) add(kind Kind, name int32, start int) int32 {
+func (p *parser) add(kind Kind, name int32, start int, is traits) int32 {
 	parent := none
 	if len(p.open) > 0 {
 		parent = p.open[len(p.open)-1].node
 	}
 	t := &p.doc.tree
-	p.last, p.insideLast = t.nodes.add(node{
+	n := t.nodes.add(node{
 		start: uint32(start), end: uint32(p.at), parent: parent, attributes: t.attributes.length,
-		name: uint16(name), kind: kind,
-	}), false
-	return p.last
+		name: uint16(name), kind: kind, is: is,
+	})
+	p.last, p.insideLast = t.nodes.at(n), false
+	return n
 }
 
 // addText adds the text node that follows the last tag, comment or instruction.
 func (p *parser) addText(plain bool) {
-	has := hasTail
-	switch {
-	case p.insideLast && plain:
-		has = hasText
-	case p.insideLast:
-		has = hasText | roughText
-	case !plain:
-		has = hasTail | roughTail
+	has, rough := hasTail, roughTail
+	if p.insideLast {
+		has, rough = hasText, roughText
 	}
-	p.doc.tree.nodes.at(p.last).is |= has
+	if !plain {
+		has |= rough
+	}
+	p.last.is |= has
 	p.doc.tree.texts++
 }
 
@@ -150,8 +187,10 @@ func (p *parser) skipPast(delimiter string) error {
 	return nil
 }
 
-func (p *parser) malformed(at int, what string) error {
-	return fmt.Errorf("%w: byte %d: %s", ErrMalformed, p.doc.position(uint32(at)), what)
+func (p *parser) malformed(at int, what string) error { return p.doc.malformed(at, what) }
+
+func (d *Document) malformed(at int, what string) error {
+	return fmt.Errorf("%w: byte %d: %s", ErrMalformed, d.position(uint32(at)), what)
 }
 
 func (p *parser) tooMany(what string) error {
@@ -185,7 +224,7 @@ func (p *parser) startTag() error {
 	if err := p.attributes(); err != nil {
 		return err
 	}
-	empty := p.has("/>")
+	empty := p.text[p.at] == '/'
 	if p.at++; empty {
 		p.at++
 	}
@@ -202,7 +241,10 @@ func (p *parser) element(start int, tag int32, length int, empty bool) error {
 	if err != nil {
 		return p.nameError(start, err)
 	}
-	n := p.add(Element, name, start)
+	if empty {
+		p.tag |= emptyTag
+	}
+	n := p.add(Element, name, start, p.tag)
 	if len(p.open) == 0 {
 		p.doc.tree.root = n
 	}
@@ -210,13 +252,11 @@ func (p *parser) element(start int, tag int32, length int, empty bool) error {
 		return err
 	}
 	if empty {
-		p.tag |= emptyTag
 		p.scope.restore(mark)
-	} else {
-		p.insideLast = true
-		p.open = append(p.open, openElement{n, length, mark})
+		return nil
 	}
-	p.doc.tree.nodes.at(n).is = p.tag
+	p.insideLast = true
+	p.open = append(p.open, openElement{n, p.last, length, mark})
 	return nil
 }
 
@@ -226,14 +266,14 @@ func (p *parser) qname() (written int32, err error) {
 	prefix := ncName(p.text[p.at:])
 	p.at += prefix
 	local := prefix
-	if prefix > 0 && p.has(":") {
+	if prefix > 0 && p.sees(':') {
 		p.at++
 		local = ncName(p.text[p.at:])
 		p.at += local
 	} else {
 		prefix = 0
 	}
-	if local == 0 || p.has(":") {
+	if local == 0 || p.sees(':') {
 		return 0, p.malformed(start, "not a name of an element or an attribute")
 	}
 	if written, err = p.scope.internName(p.text[start:p.at], prefix); err != nil {
@@ -249,15 +289,15 @@ func (p *parser) endTag() error {
 	if len(p.open) == 0 {
 		return p.malformed(start, "an end tag without a start tag")
 	}
-	last := p.open[len(p.open)-1]
-	opened := int(p.doc.tree.nodes.at(last.node).start) + 1
+	last := &p.open[len(p.open)-1]
+	opened := int(last.entry.start) + len("<")
 	rest := p.text[p.at:]
 	if !bytes.HasPrefix(rest, p.text[opened:opened+last.name]) {
 		return p.malformed(start, "an end tag of another element")
 	}
 	p.at += last.name
-	spaced := p.skipSpace()
-	if !p.has(">") {
+	spaced := !p.sees('>') && p.skipSpace()
+	if !p.sees('>') {
 		return p.malformed(p.at, "an end tag of another element, or without >")
 	}
 	p.at++
@@ -265,12 +305,11 @@ func (p *parser) endTag() error {
 	return nil
 }
 
-func (p *parser) close(last openElement, spaced bool) {
-	n := p.doc.tree.nodes.at(last.node)
-	if n.end = uint32(p.at); spaced {
-		n.is |= roughEnd
+func (p *parser) close(last *openElement, spaced bool) {
+	if last.entry.end = uint32(p.at); spaced {
+		last.entry.is |= roughEnd
 	}
-	p.last, p.insideLast = last.node, false
+	p.last, p.insideLast = last.entry, false
 	p.open = p.open[:len(p.open)-1]
 	p.scope.restore(last.scope)
 }
@@ -290,7 +329,7 @@ func (p *parser) attributes() error {
 		before := p.at
 		spaced := p.skipSpace()
 		switch {
-		case p.has(">"), p.has("/>"):
+		case p.sees('>'), p.sees('/') && p.has("/>"):
 			if spaced {
 				p.tag = 0
 			}
@@ -334,7 +373,7 @@ func (p *parser) attribute() (plain bool, err error) {
 		return false, err
 	}
 	spaced := p.skipSpace()
-	if !p.has("=") {
+	if !p.sees('=') {
 		return false, p.malformed(p.at, "an attribute without a value")
 	}
 	p.at++
@@ -351,7 +390,7 @@ func (p *parser) attribute() (plain bool, err error) {
 // quoted parses a quoted value and returns its offsets. plain reports whether it is the same in
 // canonical form.
 func (p *parser) quoted() (start, end int, plain bool, err error) {
-	if !p.has(`"`) && !p.has("'") {
+	if !p.sees('"') && !p.sees('\'') {
 		return 0, 0, false, p.malformed(p.at, "an attribute value without quotes")
 	}
 	quote := p.text[p.at]
@@ -380,6 +419,9 @@ func (p *parser) quoted() (start, end int, plain bool, err error) {
 
 // declare binds the prefixes that the pending attributes declare.
 func (p *parser) declare() error {
+	if p.tag&simpleTag != 0 { // it declares nothing
+		return nil
+	}
 	for _, a := range p.pending {
 		if p.scope.written[a.name].binds == none {
 			continue

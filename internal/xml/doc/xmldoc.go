@@ -9,8 +9,8 @@
 // libxml2 decode in the same way. Offsets refer to the original bytes.
 //
 // A document has at most 1 GiB, 4 million nodes, a depth of 256 elements, 10,000 attributes of one
-// element, 4 million attributes, and 65,536 different names. A tree takes about as much memory as
-// the document, and at most about 150 MB.
+// element, 4 million attributes, and 65,536 different names. A tree takes about 0.4 of the memory
+// of the document, and at most about 110 MB.
 package doc
 
 import (
@@ -124,7 +124,7 @@ func (d *Document) exclusionOf(s Subset) exclusion {
 	e := exclusion{doc: d, without: s.Without}
 	if s.Without != nil && s.Named != (Name{}) {
 		var some bool
-		if e.named, some = d.tree.named(s.Named); !some {
+		if e.named, some = d.tree.matching(func(n Name) bool { return n == s.Named }); !some {
 			e.without = nil
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"crypto"
 	"crypto/x509"
 	"errors"
+	"hash"
 	"strings"
 
 	"github.com/innsigli/innsigli/ades"
@@ -61,7 +62,8 @@ type Signature struct {
 	Certificates []*x509.Certificate // of KeyInfo/X509Data, in their order
 	Unparsed     [][]byte            // those that cannot be parsed, in DER
 
-	octets []byte // SignatureValue, decoded from base64
+	octets []byte                      // SignatureValue, decoded from base64
+	given  map[xmldoc.Node]hash.Cloner // by ds:Reference, of GiveHash
 	*namespaces
 }
 
@@ -116,17 +118,14 @@ func FindUnsigned(d *xmldoc.Document) []xmldoc.Node {
 }
 
 func find(d *xmldoc.Document) (found, unsigned []xmldoc.Node) {
-	root := d.Root()
-	if root.Is(Namespace, "Signature") {
-		found = append(found, root)
-	}
 	var within xmldoc.Node // the UnsignedProperties that contain n
-	for n := range root.Descendants() {
+	matches := func(n xmldoc.Name) bool { return n == signatureName || isUnsignedPropertiesName(n) }
+	for n := range d.Named(matches) {
 		inside := within != (xmldoc.Node{}) && within.Contains(n)
 		switch {
-		case n.Is(Namespace, "Signature") && inside:
+		case n.Name() == signatureName && inside:
 			unsigned = append(unsigned, n)
-		case n.Is(Namespace, "Signature"):
+		case n.Name() == signatureName:
 			found = append(found, n)
 		case !inside && isUnsignedProperties(n):
 			within = n
@@ -134,6 +133,8 @@ func find(d *xmldoc.Document) (found, unsigned []xmldoc.Node) {
 	}
 	return found, unsigned
 }
+
+var signatureName = xmldoc.Name{Space: Namespace, Local: "Signature"}
 
 // Countersigned returns the signature whose unsigned properties contain n as a counter-signature
 // (EN 319 132-1 5.2.7.2), or the zero Node if n is not a counter-signature. The references of n
@@ -153,11 +154,15 @@ func Countersigned(n xmldoc.Node) xmldoc.Node {
 // version of XAdES. It checks all elements between the signature and the properties (EN 319 132-1
 // 4.3).
 func isUnsignedProperties(n xmldoc.Node) bool {
-	if n.Name().Local != "UnsignedProperties" || !strings.HasPrefix(n.Name().Space, "http://uri.etsi.org/01903/v") {
+	if !isUnsignedPropertiesName(n.Name()) {
 		return false
 	}
 	qualifying := n.Parent()
 	object := qualifying.Parent()
 	return qualifying.Is(n.Name().Space, "QualifyingProperties") && object.Is(Namespace, "Object") &&
 		object.Parent().Is(Namespace, "Signature")
+}
+
+func isUnsignedPropertiesName(n xmldoc.Name) bool {
+	return n.Local == "UnsignedProperties" && strings.HasPrefix(n.Space, "http://uri.etsi.org/01903/v")
 }

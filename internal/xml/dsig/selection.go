@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
@@ -82,7 +81,7 @@ func (sel selection) subset() xmldoc.Subset {
 	if sel.envelopedSignature == (xmldoc.Node{}) && !sel.allSignatures && !sel.rootSignatures {
 		return xmldoc.Subset{Apex: sel.apex}
 	}
-	return xmldoc.Subset{Apex: sel.apex, Without: sel.excludes}
+	return xmldoc.Subset{Apex: sel.apex, Without: sel.excludes, Named: signatureName}
 }
 
 // Covers returns the part of the document to which a reference leads after its transforms: an
@@ -191,9 +190,10 @@ func (s *Signature) decode(w io.Writer, sel selection) error {
 
 // decoder decodes base64 that comes in pieces and contains white space.
 type decoder struct {
-	out   io.Writer
-	group []byte // at most decodeAtOnce characters to decode
-	ended bool   // there was padding
+	out    io.Writer
+	group  []byte // at most decodeAtOnce characters to decode
+	octets [decodeAtOnce / 4 * 3]byte
+	ended  bool // there was padding
 }
 
 // decodeAtOnce is a multiple of the four characters that make three octets.
@@ -218,11 +218,17 @@ func (d *decoder) text(in xmldoc.Node, without func(xmldoc.Node) bool) error {
 
 func (d *decoder) characters(run xmldoc.Node) error {
 	for piece := range run.Pieces() {
-		for _, c := range piece {
-			if strings.IndexByte(space, c) >= 0 {
-				continue
+		for len(piece) > 0 {
+			n := 0 // how many of the next characters are taken
+			for n < len(piece) && n < decodeAtOnce-len(d.group) && !isSpace(piece[n]) {
+				n++
 			}
-			if d.group = append(d.group, c); len(d.group) == decodeAtOnce {
+			d.group = append(d.group, piece[:n]...)
+			if n < len(piece) && isSpace(piece[n]) {
+				n++
+			}
+			piece = piece[n:]
+			if len(d.group) == decodeAtOnce {
 				if err := d.flush(); err != nil {
 					return err
 				}
@@ -232,6 +238,8 @@ func (d *decoder) characters(run xmldoc.Node) error {
 	return nil
 }
 
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
 func (d *decoder) end() error { return d.flush() }
 
 // flush decodes the pending characters. Padding may occur only at the very end.
@@ -239,13 +247,12 @@ func (d *decoder) flush() error {
 	if len(d.group) == 0 {
 		return nil
 	}
-	var octets [decodeAtOnce / 4 * 3]byte
-	n, err := base64.StdEncoding.Strict().Decode(octets[:], d.group)
+	n, err := base64.StdEncoding.Strict().Decode(d.octets[:], d.group)
 	if err != nil || d.ended {
 		return fmt.Errorf("%w: the element's text is not base64", ErrReference)
 	}
 	d.ended = d.group[len(d.group)-1] == '='
 	d.group = d.group[:0]
-	_, err = d.out.Write(octets[:n])
+	_, err = d.out.Write(d.octets[:n])
 	return err
 }

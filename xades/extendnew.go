@@ -1,0 +1,73 @@
+package xades
+
+import (
+	"context"
+	"fmt"
+	"hash"
+	"io"
+	"strings"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/pki/validation"
+)
+
+// extendNew extends the signature of a pending signature that [Pending.Complete] has just made, as
+// [Extender.ExtendLast] does, and returns the revision that makes the extended document from the one
+// that was prepared. It does not read the document: the signature is a document of its own, and data is
+// a hash of the signed data, from which both reference and archive timestamp continue.
+//
+// ok is false if that is not enough: an archive timestamp is over the content of all Objects, so over
+// the document in one, and what is added may exceed the space that [Prepare] leaves.
+func (p *Pending) extendNew(ctx context.Context, made Revision, o Options, data hash.Hash, sources ades.Sources) (r Revision, ok bool, err error) {
+	state, cloner := data.(hash.Cloner)
+	if !cloner || o.Packing == Enveloping && o.Level >= ades.LTA {
+		return r, false, nil
+	}
+	alone := p.signatureOf(made)
+	e := extension{Extender: Extender{sources}, ctx: ctx, which: lastSignature, data: state, known: validation.NewKnown(ctx, sources)}
+	if err := e.readAndVerify(alone); err != nil {
+		return r, false, err
+	}
+	if err := e.extend(o.Level); err != nil {
+		return r, false, err
+	}
+	further, err := e.revisions()
+	if err != nil {
+		return r, false, err
+	}
+	for _, next := range further {
+		alone = alone.With(next)
+	}
+	markup, err := readAll(alone)
+	if err != nil {
+		return r, false, err
+	}
+	r = p.frame.revision(p.base, strings.TrimSuffix(markup, endTag))
+	if added := strings.Count(markup, "<"); added >= reservedNodes {
+		return r, false, nil
+	}
+	if size := r.size(); size > maxSize {
+		return r, false, errSize(size)
+	}
+	return r, true, nil
+}
+
+// signatureOf returns the signature that a revision of the pending signature adds, as a document. It
+// declares its own prefixes, so its canonical forms are the same as in the signed document.
+func (p *Pending) signatureOf(made Revision) Document {
+	pieces := made.Pieces[len(p.frame.before) : len(made.Pieces)-len(p.frame.after)]
+	var b strings.Builder
+	for _, piece := range pieces {
+		b.WriteString(p.frame.encoding.Decode(piece.Bytes))
+	}
+	b.WriteString(endTag)
+	return Document{ReaderAt: strings.NewReader(b.String()), Size: int64(b.Len())}
+}
+
+func readAll(doc Document) (string, error) {
+	var b strings.Builder
+	if _, err := io.Copy(&b, io.NewSectionReader(doc, 0, doc.Size)); err != nil {
+		return "", fmt.Errorf("xades: reading the signature: %w", err)
+	}
+	return b.String(), nil
+}
