@@ -1,16 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/x509"
 	"fmt"
-	"io"
 	"net/http"
 	"net/netip"
 	"net/url"
-	"os"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/ades/online"
@@ -28,7 +25,7 @@ type extendCommand struct {
 }
 
 func (extendCommand) Help() string {
-	return "The command appends the data that is needed to validate the signatures later: to the end of a PDF, and to each signature in XML. The signed data stays as it is.\n\nExample: innsigli extend signed.pdf --level LTA --trust roots.pem --tsa https://tsa.example/ -o archived.pdf"
+	return "The command appends the data that is needed to validate the signatures later: to the end of a PDF, and to each signature in XML. The signed data stays as it is. A PDF may be larger than the memory. OUT may be FILE.\n\nExample: innsigli extend signed.pdf --level LTA --trust roots.pem --tsa https://tsa.example/ -o archived.pdf"
 }
 
 func (c extendCommand) Run(ctx context.Context, _ streams) error {
@@ -49,45 +46,33 @@ func (c extendCommand) Run(ctx context.Context, _ streams) error {
 	if err != nil {
 		return err
 	}
-	content, err := os.ReadFile(c.File)
+	src, err := openSource(c.File)
 	if err != nil {
 		return err
 	}
-	extended, err := c.extended(ctx, content, level, sources)
+	defer src.close()
+	kind, err := src.format()
 	if err != nil {
 		return fmt.Errorf("extending %s: %w", c.File, err)
 	}
-	return writeAll(c.Out, extended)
-}
-
-// extended returns the extended file.
-func (c extendCommand) extended(ctx context.Context, content []byte, level ades.Level, sources ades.Sources) (io.Reader, error) {
-	kind, err := formatOf(content[:min(len(content), headSize)])
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("the document cannot be read: %w", err)
-	case kind == formatXML:
-		return c.extendXML(ctx, content, level, sources)
+	if kind == formatXML {
+		return c.extendXML(ctx, src, level, sources)
 	}
-	return c.extendPDF(ctx, content, level, sources)
+	return writeRevised(ctx, c.Out, src, func(document pades.Document) ([]pades.Revision, error) {
+		return extend(ctx, pades.Extender{Sources: sources}, document, level, c)
+	})
 }
 
-func (c extendCommand) extendPDF(ctx context.Context, content []byte, level ades.Level, sources ades.Sources) (io.Reader, error) {
-	document := pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
-	revisions, err := extend(ctx, pades.Extender{Sources: sources}, document, level, c.Renew)
+func (c extendCommand) extendXML(ctx context.Context, src *source, level ades.Level, sources ades.Sources) error {
+	document, err := src.xml()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return io.MultiReader(bytes.NewReader(content), appended(revisions)), nil
-}
-
-func (c extendCommand) extendXML(ctx context.Context, content []byte, level ades.Level, sources ades.Sources) (io.Reader, error) {
-	document := xmlDocument(content)
-	revisions, err := extend(ctx, xades.Extender{Sources: sources}, document, level, c.Renew)
+	revisions, err := extend(ctx, xades.Extender{Sources: sources}, document, level, c)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return withRevisions(document, revisions), nil
+	return writeAll(c.Out, withRevisions(document, revisions))
 }
 
 // extender is the interface of the Extenders of both formats.
@@ -97,11 +82,16 @@ type extender[Document, Revision any] interface {
 }
 
 // extend extends or renews the signatures of a document.
-func extend[Document, Revision any](ctx context.Context, x extender[Document, Revision], document Document, level ades.Level, renew bool) ([]Revision, error) {
-	if renew {
-		return x.Renew(ctx, document)
+func extend[Document, Revision any](ctx context.Context, x extender[Document, Revision], document Document, level ades.Level, c extendCommand) (revisions []Revision, err error) {
+	if c.Renew {
+		revisions, err = x.Renew(ctx, document)
+	} else {
+		revisions, err = x.Extend(ctx, document, level)
 	}
-	return x.Extend(ctx, document, level)
+	if err != nil {
+		return nil, fmt.Errorf("extending %s: %w", c.File, err)
+	}
+	return revisions, nil
 }
 
 // evidenceFlags set the sources of timestamps and validation data, for the levels above B.

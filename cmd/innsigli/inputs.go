@@ -12,6 +12,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades/online"
 	"github.com/innsigli/innsigli/server/config"
+	"github.com/innsigli/innsigli/xades"
 )
 
 // readCertificates reads the certificates of a file, which has at least one.
@@ -79,6 +80,57 @@ func readFormat(file io.ReaderAt) (format, error) {
 		return 0, err
 	}
 	return formatOf(head[:n])
+}
+
+// source is a file to sign or to extend. It may be a pipe.
+type source struct {
+	file    *os.File
+	head    []byte    // the first bytes of the file
+	content io.Reader // the whole file
+}
+
+// openSource opens a file to sign or to extend.
+func openSource(path string) (*source, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	head := make([]byte, headSize)
+	n, err := io.ReadFull(file, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, errors.Join(err, file.Close())
+	}
+	s := &source{file: file, head: head[:n], content: file}
+	if _, err := file.Seek(0, io.SeekStart); err != nil { // a pipe
+		s.content = io.MultiReader(bytes.NewReader(s.head), file)
+	}
+	return s, nil
+}
+
+// close closes the file. The content is read once and the file closed then, since Windows replaces no open file.
+func (s *source) close() { _ = s.file.Close() }
+
+// format returns the format of the file.
+func (s *source) format() (format, error) {
+	kind, err := formatOf(s.head)
+	if err != nil {
+		return 0, fmt.Errorf("the document cannot be read: %w", err)
+	}
+	return kind, nil
+}
+
+// maxXML is the length in bytes of the longest XML that is read whole. Package xades refuses longer documents.
+const maxXML = 256 << 20
+
+// xml reads the file into memory, and closes it.
+func (s *source) xml() (xades.Document, error) {
+	defer s.close()
+	var content bytes.Buffer
+	if stat, err := s.file.Stat(); err == nil {
+		content.Grow(int(min(stat.Size(), maxXML)) + 2*bytes.MinRead)
+	}
+	_, err := content.ReadFrom(io.LimitReader(s.content, maxXML+1))
+	return xades.Document{ReaderAt: bytes.NewReader(content.Bytes()), Size: int64(content.Len())}, err
 }
 
 // formatOf returns the format of a file by its first bytes. It checks for XML first, since XML may contain the header

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto"
 	"crypto/rsa"
@@ -9,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -36,13 +34,12 @@ type signCommand struct {
 }
 
 func (signCommand) Help() string {
-	return "The content of a file tells whether it is a PDF or XML, not its name.\n\nExample: innsigli sign contract.pdf --cert chain.pem --key key.pem --stamp BottomRight -o signed.pdf\n\nExample: innsigli sign invoice.xml --cert chain.pem --key key.pem --packing enveloping -o signed.xml"
+	return "The content of a file tells whether it is a PDF or XML, not its name. A PDF may be larger than the memory; XML is read into memory, up to 256 MB.\n\nThe document and the signature are written to a file beside OUT, which then takes its place. OUT may be FILE.\n\nExample: innsigli sign contract.pdf --cert chain.pem --key key.pem --stamp BottomRight -o signed.pdf\n\nExample: innsigli sign invoice.xml --cert chain.pem --key key.pem --packing enveloping -o signed.xml"
 }
 
-// assignment is a document to sign with its signer, in either format.
+// assignment is what to sign with, in either format.
 type assignment struct {
 	file    string
-	content []byte
 	signer  ades.SignerIdentity
 	key     crypto.Signer
 	reason  string
@@ -58,25 +55,36 @@ func (c signCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	kind, err := formatOf(a.content[:min(len(a.content), headSize)])
+	src, err := openSource(c.File)
 	if err != nil {
-		return fmt.Errorf("signing %s: the document cannot be read: %w", c.File, err)
+		return err
+	}
+	defer src.close()
+	kind, err := src.format()
+	if err != nil {
+		return fmt.Errorf("signing %s: %w", c.File, err)
 	}
 	if err := c.checkFormat(kind); err != nil {
 		return err
 	}
-	signed, err := c.signed(ctx, s, kind, a)
+	if kind == formatXML {
+		return c.signXML(ctx, a, src)
+	}
+	return writeRevised(ctx, c.Out, src, func(document pades.Document) ([]pades.Revision, error) {
+		return c.pdfFlags.sign(ctx, s, a, document)
+	})
+}
+
+func (c signCommand) signXML(ctx context.Context, a assignment, src *source) error {
+	document, err := src.xml()
+	if err != nil {
+		return err
+	}
+	signed, err := c.xmlFlags.sign(ctx, a, document)
 	if err != nil {
 		return err
 	}
 	return writeAll(c.Out, signed)
-}
-
-func (c signCommand) signed(ctx context.Context, s streams, kind format, a assignment) (io.Reader, error) {
-	if kind == formatXML {
-		return c.xmlFlags.sign(ctx, a)
-	}
-	return c.pdfFlags.sign(ctx, s, a)
 }
 
 // checkFlags returns an error for flags that are wrong for both formats.
@@ -103,7 +111,7 @@ func (c signCommand) checkFormat(kind format) error {
 	return fmt.Errorf("%w: --%s is for %v, but %s is %v", errUsage, flag, other, c.File, kind)
 }
 
-// assignment reads the files of the flags.
+// assignment reads the files of the flags, without the document.
 func (c signCommand) assignment() (assignment, error) {
 	a := assignment{file: c.File, reason: c.Reason}
 	var err error
@@ -125,10 +133,7 @@ func (c signCommand) assignment() (assignment, error) {
 	if !ok || !public.Equal(certificates[0].PublicKey) {
 		return a, fmt.Errorf("the key in %s does not belong to the first certificate in %s", c.Key, c.Cert)
 	}
-	if a.signer.Algorithm, err = c.algorithm(a.key.Public()); err != nil {
-		return a, err
-	}
-	a.content, err = os.ReadFile(c.File)
+	a.signer.Algorithm, err = c.algorithm(a.key.Public())
 	return a, err
 }
 
@@ -169,9 +174,8 @@ func firstGiven(flags []flagValue) string {
 	return ""
 }
 
-// sign returns the signed document.
-func (f pdfFlags) sign(ctx context.Context, s streams, a assignment) (io.Reader, error) {
-	document := pades.Document{ReaderAt: bytes.NewReader(a.content), Size: int64(len(a.content))}
+// sign signs the document, extends the signature to its level and returns the revisions.
+func (f pdfFlags) sign(ctx context.Context, s streams, a assignment, document pades.Document) ([]pades.Revision, error) {
 	options, err := f.options(ctx, s, a, document)
 	if err != nil {
 		return nil, err
@@ -187,7 +191,7 @@ func (f pdfFlags) sign(ctx context.Context, s streams, a assignment) (io.Reader,
 	if pending.UsageRights() {
 		fmt.Fprintf(s.stderr, "%s had usage rights for Adobe Reader. The signature makes them invalid, and Acrobat reports that.\n", a.file)
 	}
-	return io.MultiReader(bytes.NewReader(a.content), appended(revisions)), nil
+	return revisions, nil
 }
 
 // options returns the options of the signature, with a stamp if the flags have one.
@@ -227,15 +231,6 @@ func complete(ctx context.Context, pending *pades.Pending, a assignment, documen
 	// A timestamp that was too long for its place in the signature is added after it.
 	further, err := pades.Extender{Sources: a.sources}.ExtendLast(ctx, document.With(revision), a.level)
 	return append([]pades.Revision{revision}, further...), err
-}
-
-// appended returns the bytes that revisions append to a document, in their order.
-func appended(revisions []pades.Revision) io.Reader {
-	var all []io.Reader
-	for _, r := range revisions {
-		all = append(all, bytes.NewReader(r.Bytes))
-	}
-	return io.MultiReader(all...)
 }
 
 // parsePermission parses the value of --certify; empty: no certification.
@@ -287,8 +282,7 @@ func (f xmlFlags) packing() (xades.Packing, error) {
 }
 
 // sign returns the signed document.
-func (f xmlFlags) sign(ctx context.Context, a assignment) (io.Reader, error) {
-	document := xmlDocument(a.content)
+func (f xmlFlags) sign(ctx context.Context, a assignment, document xades.Document) (io.Reader, error) {
 	revisions, err := f.revisions(ctx, a, document)
 	if err != nil {
 		return nil, fmt.Errorf("signing %s: %w", a.file, err)
@@ -314,10 +308,6 @@ func (f xmlFlags) revisions(ctx context.Context, a assignment, document xades.Do
 	}
 	further, err := xades.Extender{Sources: a.sources}.ExtendLast(ctx, document.With(revision), a.level)
 	return append([]xades.Revision{revision}, further...), err
-}
-
-func xmlDocument(content []byte) xades.Document {
-	return xades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
 }
 
 // withRevisions returns a reader of a document with revisions.

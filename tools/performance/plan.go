@@ -43,6 +43,12 @@ var subjects = []subject{
 		{pkg: "httpapi/internal/jsonbody", name: "SmallBody", times: "1000x", what: "a body without a document"},
 		{pkg: "httpapi/internal/jsonbody", name: "WriteBase64", times: "5x", unit: "encodes/op", what: "an answer with a document of 22 MB", floor: "encoding it in memory"},
 	}},
+	{"Commands", []benchmark{
+		{pkg: "cmd/innsigli", name: "Start", times: "40x", unit: "x-floor", demanded: "8 ms", what: "innsigli version, as a process",
+			floor: "an empty Go program, as a process"},
+		{pkg: "cmd/innsigli", name: "LargePDF", times: "5x", unit: "x-floor", demanded: "1.3, 60 MB", what: "innsigli sign of a PDF of 1 GB at level B, which is flushed to the disk",
+			floor: "one SHA-256 of the file, and cp, which does not flush", long: true},
+	}},
 	{"Storage", []benchmark{
 		{pkg: "storage/bolt", name: "Create", times: "5x", what: "storing a document of 22 MB"},
 		{pkg: "storage/bolt", name: "Read", times: "5x", what: "reading it again"},
