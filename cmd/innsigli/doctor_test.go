@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -20,7 +22,9 @@ import (
 	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/server/doctor"
+	"github.com/innsigli/innsigli/storage/bolt"
 	"github.com/innsigli/innsigli/storage/sealed"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // examined runs "innsigli doctor --json" and returns what was found by what it is about: the
@@ -166,6 +170,30 @@ func TestDoctorOfFaults(t *testing.T) {
 		if !strings.Contains(said, want) {
 			t.Errorf("no %q in\n%s", want, said)
 		}
+	}
+}
+
+// A key of webhooks that another program stored without sealing is a fault, whose advice is not to look for another master key.
+func TestDoctorOfPlainSecret(t *testing.T) {
+	folder := shortFolder(t)
+	key, store := filepath.Join(folder, "master.key"), filepath.Join(folder, "store.db")
+	if err := sealed.MakeFile(key); err != nil {
+		t.Fatal(err)
+	}
+	db, err := bolt.Open(store, bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Now().UTC().Truncate(time.Microsecond)
+	err = db.InTx(t.Context(), func(ctx context.Context) error {
+		return db.Webhooks().CreateKey(ctx, delivery.SigningKey{Number: 1, Public: []byte("public"), Private: []byte("chosen"), CreatedAt: at})
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	got, said := examined(t, failed, "--environment", "sandbox", "--base-url", "http://127.0.0.1:1", "--store", "bolt:"+store, "--master-key-file", key)
+	if got["master key"] != "fault" || !strings.Contains(said, "is not encrypted") || !strings.Contains(said, "find out who can write to it") || strings.Contains(said, "chosen") {
+		t.Errorf("%v\n%s", got, said)
 	}
 }
 
