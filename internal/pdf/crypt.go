@@ -71,7 +71,7 @@ func (f *File) readEncryption(value Object) (*encryption, error) {
 		return nil, err
 	}
 	if dict == nil {
-		return nil, fmt.Errorf("%w: there is none", ErrEncrypted)
+		return nil, fmt.Errorf("%w: it is null", ErrEncrypted)
 	}
 	e := &encryption{file: f, id: f.permanentID()}
 	e.dictRef, _ = value.(Ref)
@@ -115,7 +115,7 @@ func (e *encryption) readFilters(dict Dict) (err error) {
 		return err
 	}
 	if handler != "Standard" {
-		return fmt.Errorf("%w: its security handler is %.32q", ErrEncrypted, handler)
+		return fmt.Errorf("%w: the security handler is %.32q instead of Standard", ErrEncrypted, handler)
 	}
 	if e.version, err = resolveTo[Integer](e.file, dict["V"]); err != nil {
 		return err

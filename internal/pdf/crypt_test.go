@@ -253,7 +253,7 @@ func TestEncryptionRefused(t *testing.T) {
 		want                 error
 		text                 string
 	}{
-		"dictionary is null":             {"null", "", "", ErrEncrypted, "there is none"},
+		"dictionary is null":             {"null", "", "", ErrEncrypted, "it is null"},
 		"dictionary is an array":         {"[1]", "", "", ErrDamaged, "dictionary expected"},
 		"unknown security handler":       {"<< /Filter /Adobe.PubSec /SubFilter /adbe.pkcs7.s5 /V 4 >>", "", "", ErrEncrypted, `"Adobe.PubSec"`},
 		"version 3":                      {rc4, "/V 2", "/V 3", ErrEncrypted, "version 3"},

@@ -76,7 +76,7 @@ func (c objectCipher) reader(r io.Reader, length int64) (io.Reader, error) {
 		return bytes.NewReader(nil), nil
 	}
 	if length < 0 || length%aes.BlockSize != 0 {
-		return nil, fmt.Errorf("AES in %d bytes", length)
+		return nil, fmt.Errorf("the data have %d bytes, which is no multiple of an AES block", length)
 	}
 	block, err := aes.NewCipher(c.key)
 	if err != nil {
@@ -115,7 +115,7 @@ func (c *cbcReader) fill() error {
 	}
 	n := int(blocks[len(blocks)-1])
 	if n < 1 || n > aes.BlockSize || bytes.Count(blocks[len(blocks)-n:], blocks[len(blocks)-1:]) != n {
-		return errors.New("wrong padding")
+		return errors.New("the padding after AES decryption is wrong")
 	}
 	c.plain = blocks[:len(blocks)-n]
 	return nil
@@ -229,7 +229,7 @@ func parseBody(text []byte) (b body, err error) {
 	b.source = text[:end]
 	length, ok := dict["Length"].(Integer)
 	if !ok || length < 0 || int64(length) > int64(len(text)-p.pos) {
-		return b, fmt.Errorf("%w: Length of a new stream", ErrDamaged)
+		return b, fmt.Errorf("%w: Length of a new stream is not the length of its payload", ErrDamaged)
 	}
 	b.payload = text[p.pos : p.pos+int(length)]
 	if p.pos += int(length); !p.keyword("endstream") {

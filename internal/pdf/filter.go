@@ -140,11 +140,11 @@ func (p params) predict(r io.Reader) (io.Reader, error) {
 		return nil, fmt.Errorf("%w: predictor %d", ErrUnsupported, p.predictor)
 	}
 	if p.colors < 1 || p.colors > 64 || p.columns < 1 || p.columns > maxRowBytes || p.bits < 1 || p.bits > 16 {
-		return nil, fmt.Errorf("predictor for %d columns of %d colors of %d bits", p.columns, p.colors, p.bits)
+		return nil, fmt.Errorf("DecodeParms of a predictor are out of range: %d Columns, %d Colors, %d BitsPerComponent", p.columns, p.colors, p.bits)
 	}
 	row := (p.columns*p.colors*p.bits + 7) / 8
 	if row > maxRowBytes {
-		return nil, fmt.Errorf("predictor for rows of %d bytes", row)
+		return nil, fmt.Errorf("the rows of a predictor have %d bytes, which are too many", row)
 	}
 	if p.predictor == 2 && p.bits != 8 {
 		return nil, fmt.Errorf("%w: TIFF predictor for components of %d bits", ErrUnsupported, p.bits)
@@ -199,7 +199,7 @@ func (r *rowReader) next() error {
 // unfilter reverses the filter types of PNG (ISO/IEC 15948 clause 9).
 func (r *rowReader) unfilter(algorithm byte) error {
 	if algorithm > 4 {
-		return fmt.Errorf("PNG predictor with algorithm %d", algorithm)
+		return fmt.Errorf("a row of a PNG predictor has the unknown filter type %d", algorithm)
 	}
 	for i := range r.row {
 		var left, corner byte

@@ -70,7 +70,7 @@ func (f *File) Source(ref Ref) ([]byte, error) {
 	switch {
 	case err != nil:
 	case o.stream:
-		err = fmt.Errorf("%w: source of a stream", ErrUnsupported)
+		err = fmt.Errorf("%w: the source of a stream is not available", ErrUnsupported)
 	case !o.ended:
 		err = fmt.Errorf("%w: endobj missing", ErrDamaged)
 	default:

@@ -51,7 +51,7 @@ func (f *File) catalog() (Ref, Dict, error) {
 	}
 	catalog, err := resolveTo[Dict](f, ref)
 	if err == nil && catalog == nil {
-		err = fmt.Errorf("%w: there is none", ErrDamaged)
+		err = fmt.Errorf("%w: Root in the trailer refers to no object", ErrDamaged)
 	}
 	return ref, catalog, err
 }
@@ -87,7 +87,7 @@ func (f *File) Page(n int) (*Page, error) {
 	case err == nil && count == 0:
 		err = ErrNoPages
 	case err == nil:
-		err = fmt.Errorf("%w: %d of %d", ErrNoPage, n, count)
+		err = fmt.Errorf("%w: page %d of %d", ErrNoPage, n, count)
 	}
 	return prefixed[*Page](nil, err)
 }

@@ -326,7 +326,7 @@ func (b *rebuilder) setRoot() error {
 		return err
 	}
 	if root == (Ref{}) {
-		return fmt.Errorf("%w: no catalog", ErrDamaged)
+		return fmt.Errorf("%w: the file has no document catalog", ErrDamaged)
 	}
 	s := &f.sections[0]
 	s.trailer["Root"] = root

@@ -243,7 +243,7 @@ func (f *File) splitObjectStream(dict Dict, payload []byte) (*objectStream, erro
 		return nil, err
 	}
 	if first < 0 || int64(first) > int64(len(payload)) || n < 0 {
-		return nil, fmt.Errorf("%w: First is %d, N is %d", ErrDamaged, first, n)
+		return nil, fmt.Errorf("%w: First is %d and N is %d, which the object stream is too short for", ErrDamaged, first, n)
 	}
 	n = min(n, first) // each pair takes more than one byte
 	s := &objectStream{content: payload[first:], objects: make([]objectStreamEntry, 0, n/2)}

@@ -123,7 +123,7 @@ func byNumber(a, b Ref) int { return cmp.Compare(a.Num, b.Num) }
 // has number 0 or another generation than in the file, or two of them have the same number.
 func (u *Update) check() error {
 	if next := u.nextNum(); next > maxObjectNumber { // a cross-reference stream may use this number
-		return fmt.Errorf("%w: object number %d", ErrLimit, next)
+		return fmt.Errorf("%w: object number %d is too high", ErrLimit, next)
 	}
 	if u.err != nil {
 		return u.err
@@ -132,7 +132,7 @@ func (u *Update) check() error {
 	for ref := range u.bodies {
 		e := u.file.entries.get(ref.Num)
 		if nums[ref.Num] || (e.kind != freeEntry && e.gen != ref.Gen) {
-			return fmt.Errorf("%w: generation of object %s", ErrDamaged, ref.identity())
+			return fmt.Errorf("%w: object %s has another generation in the file, is written twice or has number 0", ErrDamaged, ref.identity())
 		}
 		nums[ref.Num] = true
 	}

@@ -144,7 +144,7 @@ func (x *xrefReader) parseSection(at int64) (xrefSection, error) {
 // add adds an entry unless a newer section has one for the object.
 func (x *xrefReader) add(num int64, e xrefEntry) error {
 	if num < 0 || num > maxObjectNumber {
-		return fmt.Errorf("%w: object number %d", ErrLimit, num)
+		return fmt.Errorf("%w: object number %d is negative or too high", ErrLimit, num)
 	}
 	x.record(uint32(num), e)
 	if e.kind == uncompressedEntry {

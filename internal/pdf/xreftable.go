@@ -227,7 +227,7 @@ func fieldWidths(dict Dict) (w widths, err error) {
 	for i := range w {
 		n, ok := array[i].(Integer)
 		if !ok || n < 0 || n > 8 {
-			return w, fmt.Errorf("%w: field width in a cross-reference stream", ErrDamaged)
+			return w, fmt.Errorf("%w: W of a cross-reference stream has a width that is not 0 to 8", ErrDamaged)
 		}
 		w[i] = int(n)
 	}
@@ -248,10 +248,10 @@ func (x *xrefReader) indexRanges(dict Dict) (runs []numberRange, total int64, er
 		first, ok1 := index[0].(Integer)
 		count, ok2 := index[1].(Integer)
 		if !ok1 || !ok2 || first < 0 || count < 0 {
-			return nil, 0, fmt.Errorf("%w: Index of a cross-reference stream", ErrDamaged)
+			return nil, 0, fmt.Errorf("%w: Index of a cross-reference stream has a value that is not a number of at least 0", ErrDamaged)
 		}
 		if first > maxObjectNumber || int64(count) > int64(x.file.maxEntries())-total {
-			return nil, 0, fmt.Errorf("%w: Index of a cross-reference stream", ErrLimit)
+			return nil, 0, fmt.Errorf("%w: Index of a cross-reference stream has too many or too high object numbers", ErrLimit)
 		}
 		runs = append(runs, numberRange{int64(first), int64(count)})
 		total += int64(count)

@@ -72,7 +72,7 @@ func MarshalHash(h crypto.Hash) ([]byte, error) {
 			return marshalAlgorithmIdentifier(d.oid, false)
 		}
 	}
-	return nil, fmt.Errorf("cms: %w: hash %v", ades.ErrAlgorithm, h)
+	return nil, fmt.Errorf("cms: %w: no object identifier is known for hash %v", ades.ErrAlgorithm, h)
 }
 
 // ParseHash reads the AlgorithmIdentifier of a hash and ignores its parameters. The error is
@@ -94,7 +94,7 @@ func hashByOID(oid asn1.ObjectIdentifier) (crypto.Hash, error) {
 	}
 	for _, s := range signatureOIDs {
 		if s.oid.Equal(oid) {
-			return 0, fmt.Errorf("%w: %v is a signature algorithm", ErrNoDigest, oid)
+			return 0, fmt.Errorf("%w: digestAlgorithm %v identifies a signature algorithm", ErrNoDigest, oid)
 		}
 	}
 	return 0, fmt.Errorf("cms: %w: digest algorithm %v", ades.ErrAlgorithm, oid)
@@ -125,7 +125,7 @@ func parseAlgorithm(digest, signature cryptobyte.String) (ades.Algorithm, error)
 	for _, s := range signatureOIDs {
 		if s.oid.Equal(signatureOID) {
 			if s.algorithm.Hash != h {
-				return ades.Algorithm{}, fmt.Errorf("%w: %w: digest %v with signature algorithm %v", ErrFormat, ades.ErrValue, h, signatureOID)
+				return ades.Algorithm{}, fmt.Errorf("%w: %w: digestAlgorithm %v does not fit signatureAlgorithm %v", ErrFormat, ades.ErrValue, h, signatureOID)
 			}
 			return s.algorithm, nil
 		}
@@ -144,7 +144,7 @@ func parsePSS(digest crypto.Hash, identifier []byte) (ades.Algorithm, error) {
 	case err != nil:
 		return ades.Algorithm{}, fmt.Errorf("cms: %w", err)
 	case p.Hash != digest:
-		return ades.Algorithm{}, fmt.Errorf("%w: digest %v with RSASSA-PSS over %v", ErrFormat, digest, p.Hash)
+		return ades.Algorithm{}, fmt.Errorf("%w: digestAlgorithm is %v, but the hash of RSASSA-PSS is %v", ErrFormat, digest, p.Hash)
 	case p.Mask != p.Hash || p.Salt < 1:
 		return ades.Algorithm{}, fmt.Errorf("cms: %w: RSASSA-PSS with %v, mask by %v and a salt of %d bytes", ades.ErrAlgorithm, p.Hash, p.Mask, p.Salt)
 	}
@@ -159,7 +159,7 @@ func identifierOID(identifier cryptobyte.String) (asn1.ObjectIdentifier, error) 
 	var sequence cryptobyte.String
 	var oid asn1.ObjectIdentifier
 	if !identifier.ReadASN1(&sequence, cbasn1.SEQUENCE) || !sequence.ReadASN1ObjectIdentifier(&oid) {
-		return nil, fmt.Errorf("%w: algorithm identifier", ErrFormat)
+		return nil, fmt.Errorf("%w: an AlgorithmIdentifier has no object identifier", ErrFormat)
 	}
 	return oid, nil
 }
@@ -173,14 +173,14 @@ func marshalSignatureAlgorithm(a ades.Algorithm) ([]byte, error) {
 			return marshalAlgorithmIdentifier(s.oid, a.Scheme == ades.PKCS1v15)
 		}
 	}
-	return nil, fmt.Errorf("cms: %w: %v with %v", ades.ErrAlgorithm, a.Scheme, a.Hash)
+	return nil, fmt.Errorf("cms: %w: no object identifier is known for %v with %v", ades.ErrAlgorithm, a.Scheme, a.Hash)
 }
 
 // marshalPSS returns the AlgorithmIdentifier of RSASSA-PSS with the parameters that CMS requires
 // (RFC 4056 2.2).
 func marshalPSS(a ades.Algorithm) ([]byte, error) {
 	if !a.Hash.Available() {
-		return nil, fmt.Errorf("cms: %w: hash %v", ades.ErrAlgorithm, a.Hash)
+		return nil, fmt.Errorf("cms: %w: hash %v is not linked into the program", ades.ErrAlgorithm, a.Hash)
 	}
 	salt := a.Salt
 	if salt == 0 {

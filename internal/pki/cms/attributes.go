@@ -50,7 +50,7 @@ func SignedAttributes(cert *x509.Certificate, a ades.Algorithm, messageDigest []
 // SignedAttributesForContent is [SignedAttributes] for content of another type than id-data.
 func SignedAttributesForContent(contentType asn1.ObjectIdentifier, cert *x509.Certificate, a ades.Algorithm, messageDigest []byte) ([]byte, error) {
 	if len(messageDigest) != a.Hash.Size() {
-		return nil, fmt.Errorf("cms: message digest of %d bytes for %v", len(messageDigest), a.Hash)
+		return nil, fmt.Errorf("cms: the message digest has %d bytes, which is not the length of %v", len(messageDigest), a.Hash)
 	}
 	protection, err := marshalAlgorithmProtection(a)
 	if err != nil {
@@ -129,7 +129,7 @@ func marshalAlgorithmProtection(a ades.Algorithm) ([]byte, error) {
 func marshalSignatureTimestamp(token []byte) ([]byte, error) {
 	der, rest, err := DER(token)
 	if err != nil || len(rest) > 0 || der[0] != byte(cbasn1.SEQUENCE) { // a ContentInfo
-		return nil, fmt.Errorf("%w: timestamp token", ErrFormat)
+		return nil, fmt.Errorf("%w: the timestamp token is not a ContentInfo", ErrFormat)
 	}
 	return marshalAttribute(oidSignatureTimestamp, func(b *cryptobyte.Builder) { b.AddBytes(der) })
 }
@@ -195,13 +195,13 @@ func parseAttributes(set cryptobyte.String) ([]parsedAttribute, error) {
 		var a parsedAttribute
 		if !set.ReadASN1(&attribute, cbasn1.SEQUENCE) || !attribute.ReadASN1ObjectIdentifier(&a.oid) ||
 			!attribute.ReadASN1(&values, cbasn1.SET) || !attribute.Empty() || values.Empty() {
-			return nil, fmt.Errorf("%w: attributes", ErrFormat)
+			return nil, fmt.Errorf("%w: an attribute is not a type with a SET of values", ErrFormat)
 		}
 		for !values.Empty() {
 			var value cryptobyte.String
 			var tag cbasn1.Tag
 			if !values.ReadAnyASN1Element(&value, &tag) || len(a.values) == maxAttributes {
-				return nil, fmt.Errorf("%w: attribute %v", ErrFormat, a.oid)
+				return nil, fmt.Errorf("%w: attribute %v has a malformed value or too many values", ErrFormat, a.oid)
 			}
 			a.values = append(a.values, value)
 		}

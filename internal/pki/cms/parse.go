@@ -64,7 +64,7 @@ func (sd *SignedData) CheckDetached() error {
 	if sd.isDetached() {
 		return nil
 	}
-	return fmt.Errorf("%w: the content is embedded, of type %v", ErrFormat, sd.ContentType)
+	return fmt.Errorf("%w: the content of a detached signature is present or not id-data, but %v", ErrFormat, sd.ContentType)
 }
 
 // Certificates returns the certificates of a "certs-only" message: a SignedData without signers
@@ -99,7 +99,7 @@ func readContentInfo(ber []byte) (signedData cryptobyte.String, raw, rest []byte
 		!contentType.Equal(oidSignedData) ||
 		!contentInfo.ReadASN1(&explicit, tagContext0) || !contentInfo.Empty() ||
 		!explicit.ReadASN1(&signedData, cbasn1.SEQUENCE) || !explicit.Empty() {
-		return nil, nil, nil, fmt.Errorf("%w: not a SignedData", ErrFormat)
+		return nil, nil, nil, fmt.Errorf("%w: the ContentInfo does not contain a SignedData", ErrFormat)
 	}
 	return signedData, raw, rest, nil
 }
@@ -125,9 +125,9 @@ func (sd *SignedData) parse(signedData cryptobyte.String) error {
 	}
 	var signers, signer cryptobyte.String
 	if !signedData.SkipOptionalASN1(tagContext1) || !signedData.ReadASN1(&signers, cbasn1.SET) || !signedData.Empty() {
-		return fmt.Errorf("%w: no signers", ErrFormat)
+		return fmt.Errorf("%w: there is no SET of SignerInfos, or data follow it", ErrFormat)
 	}
-	oneSigner := fmt.Errorf("%w: not exactly one signer", ErrFormat) // EN 319 142-1 6.3, RFC 3161 2.4.2
+	oneSigner := fmt.Errorf("%w: there is not exactly one SignerInfo", ErrFormat) // EN 319 142-1 6.3, RFC 3161 2.4.2
 	if !signers.ReadASN1(&signer, cbasn1.SEQUENCE) {
 		return oneSigner
 	}
@@ -153,7 +153,7 @@ func (sd *SignedData) parseContent(signedData *cryptobyte.String) error {
 		return nil
 	}
 	if !explicit.ReadASN1(&content, cbasn1.OCTET_STRING) || !explicit.Empty() {
-		return fmt.Errorf("%w: content of type %v", ErrFormat, sd.ContentType)
+		return fmt.Errorf("%w: the content of type %v is not an OCTET STRING", ErrFormat, sd.ContentType)
 	}
 	sd.Content = append([]byte{}, content...) // not nil, even if empty
 	return nil
@@ -187,14 +187,14 @@ func (sd *SignedData) parseSigner(signer cryptobyte.String) error {
 	var version int
 	var digest, attributes, signature cryptobyte.String
 	if !signer.ReadASN1Integer(&version) || !sd.parseIdentifier(&signer) {
-		return fmt.Errorf("%w: no signer identifier", ErrFormat)
+		return fmt.Errorf("%w: the SignerInfo does not identify the signer", ErrFormat)
 	}
 	var signed bool
 	if !signer.ReadASN1Element(&digest, cbasn1.SEQUENCE) ||
 		!signer.ReadOptionalASN1(&attributes, &signed, tagContext0) ||
 		!signer.ReadASN1Element(&signature, cbasn1.SEQUENCE) ||
 		!signer.ReadASN1((*cryptobyte.String)(&sd.Value), cbasn1.OCTET_STRING) {
-		return fmt.Errorf("%w: signer without value", ErrFormat)
+		return fmt.Errorf("%w: the SignerInfo lacks an algorithm or the signature value", ErrFormat)
 	}
 	if err := sd.parseSigned(attributes, signed); err != nil {
 		return err
@@ -225,7 +225,7 @@ func (sd *SignedData) parseSigned(attributes cryptobyte.String, present bool) (e
 		// RFC 5652 5.3 requires signed attributes for content other than id-data, EN 319 122-1 for
 		// detached content.
 		if sd.Content == nil || !sd.ContentType.Equal(oidData) {
-			sd.recordFault(fmt.Errorf("%w: signer without signed attributes", ErrFormat))
+			sd.recordFault(fmt.Errorf("%w: the SignerInfo has no signed attributes", ErrFormat))
 		}
 		return nil
 	}
@@ -244,7 +244,7 @@ func encodeSignedAttributes(attributes cryptobyte.String) ([]byte, error) {
 	for !attributes.Empty() {
 		var one cryptobyte.String
 		if !attributes.ReadASN1Element(&one, cbasn1.SEQUENCE) {
-			return nil, fmt.Errorf("%w: attributes", ErrFormat)
+			return nil, fmt.Errorf("%w: a signed attribute is not a SEQUENCE", ErrFormat)
 		}
 		all = append(all, one)
 	}
@@ -255,7 +255,7 @@ func (sd *SignedData) parseUnsigned(signer cryptobyte.String) (err error) {
 	var attributes cryptobyte.String
 	var present bool
 	if !signer.ReadOptionalASN1(&attributes, &present, tagContext1) || !signer.Empty() {
-		return fmt.Errorf("%w: unsigned attributes", ErrFormat)
+		return fmt.Errorf("%w: the unsigned attributes are not the last field of the SignerInfo", ErrFormat)
 	}
 	sd.unsigned, err = parseAttributes(attributes)
 	return err

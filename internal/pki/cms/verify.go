@@ -77,7 +77,7 @@ func (sd *SignedData) checkContentType() error {
 	value, ok := sd.singleValue(oidContentType)
 	var oid asn1.ObjectIdentifier
 	if !ok || !value.ReadASN1ObjectIdentifier(&oid) || !oid.Equal(sd.ContentType) {
-		return fmt.Errorf("%w: content-type attribute", ErrFormat)
+		return fmt.Errorf("%w: the content-type attribute is missing or differs from the type of the content", ErrFormat)
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func (sd *SignedData) checkDigest(digest []byte) error {
 	value, ok := sd.singleValue(oidMessageDigest)
 	var signed cryptobyte.String
 	if !ok || !value.ReadASN1(&signed, cbasn1.OCTET_STRING) {
-		return fmt.Errorf("%w: message-digest attribute", ErrFormat)
+		return fmt.Errorf("%w: the message-digest attribute is missing or not one OCTET STRING", ErrFormat)
 	}
 	if subtle.ConstantTimeCompare(signed, digest) != 1 {
 		return ErrDigest
@@ -104,11 +104,11 @@ func (sd *SignedData) checkProtection() error {
 	var sequence, digest, signature cryptobyte.String
 	if !value.ReadASN1(&sequence, cbasn1.SEQUENCE) || !sequence.ReadASN1Element(&digest, cbasn1.SEQUENCE) ||
 		!sequence.ReadASN1(&signature, tagContext1) {
-		return fmt.Errorf("%w: algorithm protection", ErrFormat)
+		return fmt.Errorf("%w: the CMSAlgorithmProtection attribute is malformed", ErrFormat)
 	}
 	signature = appendTLV(nil, []byte{byte(cbasn1.SEQUENCE)}, signature)
 	if a, err := parseAlgorithm(digest, signature); err != nil || a != sd.algorithm {
-		return fmt.Errorf("%w: algorithms differ from the signed ones", ErrFormat)
+		return fmt.Errorf("%w: the algorithms of the SignerInfo differ from its CMSAlgorithmProtection attribute", ErrFormat)
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (sd *SignedData) Signer() (*x509.Certificate, error) {
 		}
 	}
 	if sd.isSignerUnparsed() {
-		return nil, fmt.Errorf("%w among those that can be read", ErrNoCertificate)
+		return nil, fmt.Errorf("%w: the certificate with the signer's issuer and serial number cannot be parsed", ErrNoCertificate)
 	}
 	return nil, ErrNoCertificate
 }
@@ -166,7 +166,7 @@ func (sd *SignedData) HasSigningCertificateAttribute() bool {
 // certificate, and [ErrNoCertificate].
 func (sd *SignedData) CheckBinding() error {
 	if sd.hasAttribute(oidSigningCertificate) == sd.hasAttribute(oidSigningCertificateV2) {
-		return fmt.Errorf("%w: not exactly one signing-certificate attribute", ErrBinding)
+		return fmt.Errorf("%w: there has to be one signing-certificate attribute, of version 1 or 2", ErrBinding)
 	}
 	return sd.CheckCertificateAttributes()
 }
@@ -219,7 +219,7 @@ func (sd *SignedData) checkCertID(certificate []byte, oid asn1.ObjectIdentifier,
 // firstCertID reads the first ESSCertID of an attribute. It returns the hash algorithm, the
 // certificate's hash, and the rest: the optional IssuerSerial.
 func (sd *SignedData) firstCertID(oid asn1.ObjectIdentifier, byDefault crypto.Hash) (h crypto.Hash, sum, rest cryptobyte.String, err error) {
-	malformed := fmt.Errorf("%w: malformed attribute", ErrBinding)
+	malformed := fmt.Errorf("%w: the signing-certificate attribute is malformed", ErrBinding)
 	value, ok := sd.singleValue(oid)
 	var attribute, certs, first cryptobyte.String
 	if !ok || !value.ReadASN1(&attribute, cbasn1.SEQUENCE) || !attribute.ReadASN1(&certs, cbasn1.SEQUENCE) ||

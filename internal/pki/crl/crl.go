@@ -66,7 +66,7 @@ type Entry struct {
 // unknown critical extension. The caller must not rely on a list before [List.Verify] succeeds.
 func Parse(encoded []byte) (*List, error) {
 	if len(encoded) > MaxSize {
-		return nil, fmt.Errorf("%w: %d bytes", ErrFormat, len(encoded))
+		return nil, fmt.Errorf("%w: it has %d bytes, which are too many", ErrFormat, len(encoded))
 	}
 	s := cryptobyte.String(encoded)
 	var outer cryptobyte.String
@@ -90,13 +90,13 @@ func Parse(encoded []byte) (*List, error) {
 func (l *List) Verify(issuer *x509.Certificate) error {
 	switch {
 	case !bytes.Equal(l.issuer, issuer.RawSubject):
-		return fmt.Errorf("%w: %s has another name", ErrIssuer, issuer.Subject)
+		return fmt.Errorf("%w: the issuer field does not name %s", ErrIssuer, issuer.Subject)
 	case l.authorityKey != nil && issuer.SubjectKeyId != nil && !bytes.Equal(l.authorityKey, issuer.SubjectKeyId):
-		return fmt.Errorf("%w: %s has another key", ErrIssuer, issuer.Subject)
+		return fmt.Errorf("%w: the authority key identifier is not that of %s", ErrIssuer, issuer.Subject)
 	case issuer.KeyUsage != 0 && issuer.KeyUsage&x509.KeyUsageCRLSign == 0:
 		return fmt.Errorf("%w: key usage of %s does not allow signing CRLs", ErrIssuer, issuer.Subject)
 	case l.ThisUpdate.Before(issuer.NotBefore) || l.ThisUpdate.After(issuer.NotAfter):
-		return fmt.Errorf("crl: %w: %s at %v", ades.ErrOutsideValidity, issuer.Subject, l.ThisUpdate)
+		return fmt.Errorf("crl: %w: of %s at thisUpdate, %v", ades.ErrOutsideValidity, issuer.Subject, l.ThisUpdate)
 	}
 	if err := l.signed.Verify(issuer); err != nil {
 		return fmt.Errorf("crl: signature by %s: %w", issuer.Subject, err)
@@ -124,7 +124,7 @@ func (l *List) Find(cert *x509.Certificate) (*Entry, error) {
 	for rest := l.entries; !rest.Empty(); {
 		var entry, number cryptobyte.String
 		if !rest.ReadASN1(&entry, cbasn1.SEQUENCE) || !entry.ReadASN1(&number, cbasn1.INTEGER) {
-			return nil, fmt.Errorf("%w: entry", ErrFormat)
+			return nil, fmt.Errorf("%w: an entry of revokedCertificates has no serial number", ErrFormat)
 		}
 		if bytes.Contains(entry, derTrue) {
 			if _, err := readEntry(entry); err != nil {
@@ -148,16 +148,16 @@ func (l *List) readFields(s cryptobyte.String) error {
 	if !s.ReadASN1(&list, cbasn1.SEQUENCE) || list.PeekASN1Tag(cbasn1.INTEGER) && !list.ReadASN1Integer(&version) || version > 1 ||
 		!list.ReadASN1Element(&algorithm, cbasn1.SEQUENCE) || !bytes.Equal(algorithm, l.signed.Algorithm) ||
 		!list.ReadASN1Element(&issuer, cbasn1.SEQUENCE) || !readTime(&list, &l.ThisUpdate) {
-		return fmt.Errorf("%w: no TBSCertList", ErrFormat)
+		return fmt.Errorf("%w: the TBSCertList lacks a field up to thisUpdate, or names another signature algorithm", ErrFormat)
 	}
 	l.issuer = issuer
 	if list.PeekASN1Tag(cbasn1.UTCTime) || list.PeekASN1Tag(cbasn1.GeneralizedTime) {
 		if !readTime(&list, &l.NextUpdate) {
-			return fmt.Errorf("%w: nextUpdate", ErrFormat)
+			return fmt.Errorf("%w: nextUpdate is not a valid time", ErrFormat)
 		}
 	}
 	if list.PeekASN1Tag(cbasn1.SEQUENCE) && !list.ReadASN1(&l.entries, cbasn1.SEQUENCE) {
-		return fmt.Errorf("%w: revoked certificates", ErrFormat)
+		return fmt.Errorf("%w: revokedCertificates is not a SEQUENCE", ErrFormat)
 	}
 	return l.readExtensions(list)
 }
@@ -185,23 +185,23 @@ func serialContents(n *big.Int) ([]byte, error) {
 func readEntry(s cryptobyte.String) (*Entry, error) {
 	e := new(Entry)
 	if !readTime(&s, &e.RevokedAt) {
-		return nil, fmt.Errorf("%w: revocation date", ErrFormat)
+		return nil, fmt.Errorf("%w: the revocationDate of an entry is not a valid time", ErrFormat)
 	}
 	if s.Empty() {
 		return e, nil
 	}
 	extensions, err := der.ReadExtensions(&s)
 	if err != nil || !s.Empty() {
-		return nil, fmt.Errorf("%w: extensions of an entry", ErrFormat)
+		return nil, fmt.Errorf("%w: the extensions of an entry are malformed", ErrFormat)
 	}
 	for _, x := range extensions {
 		switch {
 		case x.ID.Equal(oidReason):
 			if !x.Value.ReadASN1Enum(&e.Reason) || !x.Value.Empty() {
-				return nil, fmt.Errorf("%w: reason", ErrFormat)
+				return nil, fmt.Errorf("%w: the reasonCode of an entry is not an ENUMERATED", ErrFormat)
 			}
 		case x.Critical:
-			return nil, fmt.Errorf("%w: critical extension %v of an entry", ErrScope, x.ID)
+			return nil, fmt.Errorf("%w: an entry has the unknown critical extension %v", ErrScope, x.ID)
 		}
 	}
 	return e, nil

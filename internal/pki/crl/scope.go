@@ -66,11 +66,11 @@ func (l *List) readExtensions(s cryptobyte.String) error {
 	}
 	var explicit cryptobyte.String
 	if !s.ReadASN1(&explicit, constructed0) || !s.Empty() {
-		return fmt.Errorf("%w: extensions", ErrFormat)
+		return fmt.Errorf("%w: crlExtensions is malformed", ErrFormat)
 	}
 	all, err := der.ReadExtensions(&explicit)
 	if err != nil || !explicit.Empty() {
-		return fmt.Errorf("%w: extensions", ErrFormat)
+		return fmt.Errorf("%w: crlExtensions is malformed", ErrFormat)
 	}
 	for _, x := range all {
 		if err := l.readExtension(x); err != nil {
@@ -94,10 +94,10 @@ func (l *List) readExtension(x der.Extension) error {
 	case x.ID.Equal(oidDelta):
 		return fmt.Errorf("%w: the CRL is a delta CRL", ErrScope)
 	case x.Critical:
-		return fmt.Errorf("%w: critical extension %v", ErrScope, x.ID)
+		return fmt.Errorf("%w: the CRL has the unknown critical extension %v", ErrScope, x.ID)
 	}
 	if !ok {
-		return fmt.Errorf("%w: extension %v", ErrFormat, x.ID)
+		return fmt.Errorf("%w: the value of extension %v is malformed", ErrFormat, x.ID)
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func ParsePSS(identifier []byte) (PSS, error) {
 	var fields cryptobyte.String
 	var oid asn1.ObjectIdentifier
 	if !der.ReadASN1(&fields, cbasn1.SEQUENCE) || !der.Empty() || !fields.ReadASN1ObjectIdentifier(&oid) || !oid.Equal(oidPSS) {
-		return PSS{}, fmt.Errorf("%w: not RSASSA-PSS", ErrFormat)
+		return PSS{}, fmt.Errorf("%w: the AlgorithmIdentifier is not that of RSASSA-PSS", ErrFormat)
 	}
 	return readPSS(fields)
 }
@@ -108,14 +108,14 @@ func marshalAlgorithm(a ades.Algorithm) ([]byte, error) {
 			return b.Bytes()
 		}
 	}
-	return nil, fmt.Errorf("der: %w: %v with scheme %d", ades.ErrAlgorithm, a.Hash, a.Scheme)
+	return nil, fmt.Errorf("der: %w: no object identifier is known for %v with scheme %d", ades.ErrAlgorithm, a.Hash, a.Scheme)
 }
 
 func parseAlgorithm(der cryptobyte.String) (x509.SignatureAlgorithm, error) {
 	var parameters cryptobyte.String
 	var oid asn1.ObjectIdentifier
 	if !der.ReadASN1(&parameters, cbasn1.SEQUENCE) || !parameters.ReadASN1ObjectIdentifier(&oid) {
-		return 0, fmt.Errorf("%w: algorithm identifier", ErrFormat)
+		return 0, fmt.Errorf("%w: an AlgorithmIdentifier has no object identifier", ErrFormat)
 	}
 	switch {
 	case oid.Equal(oidPSS):
@@ -157,13 +157,13 @@ func readPSS(s cryptobyte.String) (p PSS, err error) {
 		!parameters.ReadOptionalASN1(&generator, &hasGenerator, tagContext1) ||
 		!parameters.ReadOptionalASN1Integer(&p.Salt, tagContext2, 20) ||
 		!parameters.ReadOptionalASN1Integer(&trailer, tagContext3, 1) || !parameters.Empty() || trailer != 1 {
-		return PSS{}, fmt.Errorf("%w: parameters of RSASSA-PSS", ErrFormat)
+		return PSS{}, fmt.Errorf("%w: the parameters of RSASSA-PSS are malformed, or trailerField is not 1", ErrFormat)
 	}
 	if hasGenerator && (!generator.ReadASN1(&mask, cbasn1.SEQUENCE) || !generator.Empty() || !mask.ReadASN1ObjectIdentifier(&mgf)) {
-		return PSS{}, fmt.Errorf("%w: mask generation in RSASSA-PSS", ErrFormat)
+		return PSS{}, fmt.Errorf("%w: maskGenAlgorithm of RSASSA-PSS has no object identifier", ErrFormat)
 	}
 	if hasGenerator && !mgf.Equal(oidMGF1) {
-		return PSS{}, fmt.Errorf("der: %w: mask generation %v in RSASSA-PSS", ades.ErrAlgorithm, mgf)
+		return PSS{}, fmt.Errorf("der: %w: maskGenAlgorithm of RSASSA-PSS is %v instead of MGF1", ades.ErrAlgorithm, mgf)
 	}
 	if p.Hash, err = readPSSHash(hash, hasHash); err != nil {
 		return PSS{}, err
@@ -182,7 +182,7 @@ func readPSSHash(s cryptobyte.String, present bool) (crypto.Hash, error) {
 	var identifier cryptobyte.String
 	var oid asn1.ObjectIdentifier
 	if !s.ReadASN1(&identifier, cbasn1.SEQUENCE) || !s.Empty() || !identifier.ReadASN1ObjectIdentifier(&oid) || !emptyOrNull(identifier) {
-		return 0, fmt.Errorf("%w: hash of RSASSA-PSS", ErrFormat)
+		return 0, fmt.Errorf("%w: a hash algorithm of RSASSA-PSS is malformed", ErrFormat)
 	}
 	for _, row := range pssHashes {
 		if row.oid.Equal(oid) {

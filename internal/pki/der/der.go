@@ -25,7 +25,7 @@ import (
 )
 
 // ErrFormat: the bytes do not have the expected ASN.1 structure.
-var ErrFormat = errors.New("der: malformed")
+var ErrFormat = errors.New("der: malformed structure")
 
 // maxExtensions bounds the extensions of a message. No known CRL or OCSP message has as many.
 const maxExtensions = 64
@@ -50,7 +50,7 @@ func ReadSigned(s *cryptobyte.String) (Signed, error) {
 	var value []byte
 	if !s.ReadASN1Element(&toBeSigned, cbasn1.SEQUENCE) || !s.ReadASN1Element(&algorithm, cbasn1.SEQUENCE) ||
 		!s.ReadASN1BitStringAsBytes(&value) {
-		return Signed{}, fmt.Errorf("%w: not a signature over a SEQUENCE", ErrFormat)
+		return Signed{}, fmt.Errorf("%w: it is not a SEQUENCE, an AlgorithmIdentifier and a signature value", ErrFormat)
 	}
 	return Signed{toBeSigned, algorithm, value}, nil
 }
@@ -101,7 +101,7 @@ func (s Signed) Append(b *cryptobyte.Builder) {
 func ReadExtensions(s *cryptobyte.String) ([]Extension, error) {
 	var sequence cryptobyte.String
 	if !s.ReadASN1(&sequence, cbasn1.SEQUENCE) {
-		return nil, fmt.Errorf("%w: extensions", ErrFormat)
+		return nil, fmt.Errorf("%w: extensions are not a SEQUENCE", ErrFormat)
 	}
 	var all []Extension
 	for !sequence.Empty() {
@@ -110,10 +110,10 @@ func ReadExtensions(s *cryptobyte.String) ([]Extension, error) {
 		if !sequence.ReadASN1(&extension, cbasn1.SEQUENCE) || !extension.ReadASN1ObjectIdentifier(&e.ID) ||
 			extension.PeekASN1Tag(cbasn1.BOOLEAN) && !extension.ReadASN1Boolean(&e.Critical) ||
 			!extension.ReadASN1(&e.Value, cbasn1.OCTET_STRING) || !extension.Empty() {
-			return nil, fmt.Errorf("%w: extension", ErrFormat)
+			return nil, fmt.Errorf("%w: an extension is not an object identifier and an OCTET STRING", ErrFormat)
 		}
 		if len(all) == maxExtensions || slices.ContainsFunc(all, func(x Extension) bool { return x.ID.Equal(e.ID) }) {
-			return nil, fmt.Errorf("%w: extension %v twice or too many", ErrFormat, e.ID)
+			return nil, fmt.Errorf("%w: extension %v occurs twice, or there are too many extensions", ErrFormat, e.ID)
 		}
 		all = append(all, e)
 	}
@@ -147,11 +147,11 @@ func (e Extension) Append(b *cryptobyte.Builder) {
 func ReadTime(s *cryptobyte.String, tag cbasn1.Tag) (time.Time, error) {
 	var text cryptobyte.String
 	if !s.ReadASN1(&text, tag) || strings.ContainsRune(string(text), ',') {
-		return time.Time{}, fmt.Errorf("%w: time", ErrFormat)
+		return time.Time{}, fmt.Errorf("%w: a time has the wrong type or a comma", ErrFormat)
 	}
 	t, err := time.Parse("20060102150405Z", string(text)) // time.Parse also accepts a fraction
 	if err != nil {
-		return time.Time{}, fmt.Errorf("%w: time %q", ErrFormat, text)
+		return time.Time{}, fmt.Errorf("%w: %q is not a time", ErrFormat, text)
 	}
 	return t, nil
 }

@@ -92,18 +92,18 @@ func readExplicitExtensions(s *cryptobyte.String, tag cbasn1.Tag, known ...asn1.
 	var explicit cryptobyte.String
 	var present bool
 	if !s.ReadOptionalASN1(&explicit, &present, tag) {
-		return nil, fmt.Errorf("%w: extensions", ErrFormat)
+		return nil, fmt.Errorf("%w: the extensions are malformed", ErrFormat)
 	}
 	if !present {
 		return nil, nil
 	}
 	all, err := der.ReadExtensions(&explicit)
 	if err != nil || !explicit.Empty() {
-		return nil, fmt.Errorf("%w: extensions", ErrFormat)
+		return nil, fmt.Errorf("%w: the extensions are malformed", ErrFormat)
 	}
 	for _, e := range all {
 		if e.Critical && !slices.ContainsFunc(known, e.ID.Equal) {
-			return nil, fmt.Errorf("%w: critical extension %v", ErrFormat, e.ID)
+			return nil, fmt.Errorf("%w: it has the unknown critical extension %v", ErrFormat, e.ID)
 		}
 	}
 	return all, nil
@@ -139,7 +139,7 @@ func readNonce(extensions []der.Extension) ([]byte, error) {
 		nonce = value
 	}
 	if len(nonce) == 0 || len(nonce) > MaxNonce {
-		return nil, fmt.Errorf("%w: nonce of %d bytes", ErrFormat, len(nonce))
+		return nil, fmt.Errorf("%w: the nonce has %d bytes, which are none or too many", ErrFormat, len(nonce))
 	}
 	return nonce, nil
 }
@@ -150,7 +150,7 @@ func appendNonce(b *cryptobyte.Builder, tag cbasn1.Tag, nonce []byte) {
 		return
 	}
 	if len(nonce) == 0 || len(nonce) > MaxNonce {
-		b.SetError(fmt.Errorf("ocsp: nonce of %d bytes", len(nonce)))
+		b.SetError(fmt.Errorf("ocsp: the nonce has %d bytes, which are none or too many", len(nonce)))
 		return
 	}
 	var value cryptobyte.Builder

@@ -59,7 +59,7 @@ func (r Request) Marshal() ([]byte, error) {
 // extension. It ignores the signature of a request, because the status of a certificate is public.
 func ParseRequest(der []byte) (Request, error) {
 	if len(der) > MaxSize {
-		return Request{}, fmt.Errorf("%w: request of %d bytes", ErrFormat, len(der))
+		return Request{}, fmt.Errorf("%w: the request has %d bytes, which are too many", ErrFormat, len(der))
 	}
 	s := cryptobyte.String(der)
 	var request, tbs, list cryptobyte.String
@@ -75,7 +75,7 @@ func ParseRequest(der []byte) (Request, error) {
 	}
 	extensions, err := readExplicitExtensions(&tbs, tagContext2, oidNonce)
 	if err != nil || !tbs.Empty() {
-		return Request{}, fmt.Errorf("%w: request extensions", ErrFormat)
+		return Request{}, fmt.Errorf("%w: requestExtensions is malformed, or data follow it", ErrFormat)
 	}
 	nonce, err := readNonce(extensions)
 	return Request{ids, nonce}, err
@@ -86,14 +86,14 @@ func readRequestList(list cryptobyte.String) ([]CertID, error) {
 	for !list.Empty() {
 		var one cryptobyte.String
 		if len(ids) == maxSingles || !list.ReadASN1(&one, cbasn1.SEQUENCE) {
-			return nil, fmt.Errorf("%w: request list", ErrFormat)
+			return nil, fmt.Errorf("%w: requestList has an element that is not a SEQUENCE, or too many elements", ErrFormat)
 		}
 		id, ok := readCertID(&one)
 		if !ok {
-			return nil, fmt.Errorf("%w: CertID", ErrFormat)
+			return nil, fmt.Errorf("%w: a CertID in requestList is malformed", ErrFormat)
 		}
 		if _, err := readExplicitExtensions(&one, tagContext0); err != nil || !one.Empty() {
-			return nil, fmt.Errorf("%w: request for one certificate", ErrFormat)
+			return nil, fmt.Errorf("%w: singleRequestExtensions is malformed, or data follow it", ErrFormat)
 		}
 		ids = append(ids, id)
 	}

@@ -52,7 +52,7 @@ func (e *StatusError) Error() string { return "ocsp: responder refuses: " + e.St
 // response before [Response.Verify] succeeds.
 func Parse(encoded []byte) (*Response, error) {
 	if len(encoded) > MaxSize {
-		return nil, fmt.Errorf("%w: response of %d bytes", ErrFormat, len(encoded))
+		return nil, fmt.Errorf("%w: the response has %d bytes, which are too many", ErrFormat, len(encoded))
 	}
 	basic, err := readBasicResponse(encoded)
 	if err != nil {
@@ -215,13 +215,13 @@ func (r *Response) readResponseData(s cryptobyte.String) error {
 	for !singles.Empty() {
 		single, ok := readSingle(&singles)
 		if !ok || len(r.Singles) == maxSingles {
-			return fmt.Errorf("%w: response for one certificate", ErrFormat)
+			return fmt.Errorf("%w: a SingleResponse is malformed, or there are too many", ErrFormat)
 		}
 		r.Singles = append(r.Singles, single)
 	}
 	extensions, err := readExplicitExtensions(&answer, tagContext1, oidNonce)
 	if err != nil || !answer.Empty() {
-		return fmt.Errorf("%w: response extensions", ErrFormat)
+		return fmt.Errorf("%w: responseExtensions is malformed, or data follow it", ErrFormat)
 	}
 	r.Nonce, err = readNonce(extensions)
 	return err

@@ -82,7 +82,7 @@ func Obtain(ctx context.Context, t ades.Timestamper, h crypto.Hash, sum []byte) 
 	switch {
 	case err != nil:
 	case token.Hash != h:
-		err = fmt.Errorf("%w: the token has a digest by another hash", ErrMismatch)
+		err = fmt.Errorf("%w: the token's messageImprint is by another hash algorithm", ErrMismatch)
 	default:
 		err = token.VerifyOver(sum)
 	}
@@ -102,7 +102,7 @@ func ParseRequest(der []byte) (Request, error) {
 	var version int
 	if len(der) > maxSize || !input.ReadASN1(&sequence, cbasn1.SEQUENCE) || !input.Empty() ||
 		!sequence.ReadASN1Integer(&version) || !sequence.ReadASN1(&imprint, cbasn1.SEQUENCE) {
-		return r, refuse(BadDataFormat, "no TimeStampReq in DER")
+		return r, refuse(BadDataFormat, "the request is not a TimeStampReq in DER")
 	}
 	if version != 1 {
 		return r, refuse(BadRequest, fmt.Sprintf("version %d is not known", version))
@@ -114,10 +114,10 @@ func ParseRequest(der []byte) (Request, error) {
 		return r, err
 	}
 	if sequence.PeekASN1Tag(tagContext0) {
-		return r, refuse(UnacceptedExtension, "no extension is known")
+		return r, refuse(UnacceptedExtension, "the request has extensions, and none is supported")
 	}
 	if !sequence.Empty() {
-		return r, refuse(BadDataFormat, "fields after the last")
+		return r, refuse(BadDataFormat, "the request has unknown fields after certReq")
 	}
 	return r, nil
 }
@@ -156,11 +156,11 @@ func (r *Request) readOptionalFields(s *cryptobyte.String) error {
 func (r Request) compare(t *Token) error {
 	switch {
 	case t.Hash != r.Hash:
-		return fmt.Errorf("%w: the token has a digest by another hash", ErrMismatch)
+		return fmt.Errorf("%w: the token's messageImprint is by another hash algorithm", ErrMismatch)
 	case r.Policy != nil && !t.Policy.Equal(r.Policy):
-		return fmt.Errorf("%w: policy %v instead of %v", ErrMismatch, t.Policy, r.Policy)
+		return fmt.Errorf("%w: the token has policy %v instead of %v", ErrMismatch, t.Policy, r.Policy)
 	case r.Nonce != nil && (t.Nonce == nil || t.Nonce.Cmp(r.Nonce) != 0):
-		return fmt.Errorf("%w: another nonce or none", ErrMismatch)
+		return fmt.Errorf("%w: the token has another nonce than the request, or none", ErrMismatch)
 	}
 	return nil
 }

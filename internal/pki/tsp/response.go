@@ -82,16 +82,16 @@ func refuse(f Failure, text string) *StatusError { return &StatusError{Rejection
 // if the bytes are not a response.
 func ParseResponse(response []byte) (token []byte, err error) {
 	if len(response) > maxSize {
-		return nil, fmt.Errorf("%w: response of %d bytes", ErrFormat, len(response))
+		return nil, fmt.Errorf("%w: the response has %d bytes, which are too many", ErrFormat, len(response))
 	}
 	der, rest, err := cms.DER(response)
 	if err != nil || len(rest) > 0 {
-		return nil, fmt.Errorf("%w: not a response", ErrFormat)
+		return nil, fmt.Errorf("%w: it is not a TimeStampResp", ErrFormat)
 	}
 	input := cryptobyte.String(der)
 	var sequence cryptobyte.String
 	if !input.ReadASN1(&sequence, cbasn1.SEQUENCE) {
-		return nil, fmt.Errorf("%w: not a response", ErrFormat)
+		return nil, fmt.Errorf("%w: it is not a TimeStampResp", ErrFormat)
 	}
 	status, err := readStatus(&sequence)
 	if err != nil {
@@ -101,7 +101,7 @@ func ParseResponse(response []byte) (token []byte, err error) {
 		return nil, status
 	}
 	if !sequence.ReadASN1Element((*cryptobyte.String)(&token), cbasn1.SEQUENCE) || !sequence.Empty() {
-		return nil, fmt.Errorf("%w: granted without a token", ErrFormat)
+		return nil, fmt.Errorf("%w: the TimeStampResp grants the request and has no token", ErrFormat)
 	}
 	return token, nil
 }
@@ -134,7 +134,7 @@ func readStatus(s *cryptobyte.String) (*StatusError, error) {
 	if !s.ReadASN1(&info, cbasn1.SEQUENCE) || !info.ReadASN1Integer(&e.Status) ||
 		!info.ReadOptionalASN1(&texts, &hasText, cbasn1.SEQUENCE) ||
 		!info.ReadOptionalASN1(&failure, &hasFailure, cbasn1.BIT_STRING) || !info.Empty() {
-		return nil, fmt.Errorf("%w: status of a response", ErrFormat)
+		return nil, fmt.Errorf("%w: the PKIStatusInfo is malformed", ErrFormat)
 	}
 	var text cryptobyte.String
 	for len(e.Text) < maxText && texts.ReadASN1(&text, cbasn1.UTF8String) {

@@ -50,11 +50,11 @@ type Token struct {
 // unknown algorithm. ParseToken verifies nothing.
 func ParseToken(ber []byte) (*Token, error) {
 	if len(ber) > maxSize {
-		return nil, fmt.Errorf("%w: token of %d bytes", ErrFormat, len(ber))
+		return nil, fmt.Errorf("%w: the token has %d bytes, which are too many", ErrFormat, len(ber))
 	}
 	signed, err := cms.ParseEncapsulated(ber, oidTSTInfo)
 	if err != nil {
-		return nil, fmt.Errorf("%w: token: %w", ErrFormat, err)
+		return nil, fmt.Errorf("%w: the token is not CMS with a TSTInfo: %w", ErrFormat, err)
 	}
 	t := &Token{Raw: signed.Raw, Certificates: signed.Certificates, Algorithm: signed.Algorithm(), signed: signed}
 	t.Certificate, _ = signed.Signer()
@@ -82,7 +82,7 @@ func (t *Token) AddCertificates(others []*x509.Certificate) {
 // [ErrMismatch] if it is over another digest.
 func (t *Token) VerifyOver(sum []byte) error {
 	if !bytes.Equal(t.Sum, sum) {
-		return fmt.Errorf("%w: the token covers other data", ErrMismatch)
+		return fmt.Errorf("%w: the token's messageImprint is the digest of other data", ErrMismatch)
 	}
 	return t.Verify()
 }

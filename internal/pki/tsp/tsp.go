@@ -35,7 +35,7 @@ import (
 
 var (
 	// ErrFormat: the bytes are not a message of the protocol.
-	ErrFormat = errors.New("tsp: malformed")
+	ErrFormat = errors.New("tsp: malformed message")
 	// ErrMismatch: the token does not answer the request.
 	ErrMismatch = errors.New("tsp: token does not answer the request")
 	// ErrCertificate: the certificate is not for timestamps, not valid at the time of the token, or
@@ -64,10 +64,10 @@ var (
 func marshalImprint(h crypto.Hash, sum []byte) ([]byte, error) {
 	identifier, err := cms.MarshalHash(h)
 	if err != nil {
-		return nil, fmt.Errorf("tsp: imprint: %w", err)
+		return nil, fmt.Errorf("tsp: hashAlgorithm of the messageImprint: %w", err)
 	}
 	if len(sum) != h.Size() {
-		return nil, fmt.Errorf("tsp: imprint of %d bytes by %v", len(sum), h)
+		return nil, fmt.Errorf("tsp: the messageImprint has %d bytes, which is not the length of %v", len(sum), h)
 	}
 	var b cryptobyte.Builder
 	b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
@@ -82,14 +82,14 @@ func marshalImprint(h crypto.Hash, sum []byte) ([]byte, error) {
 func parseImprint(imprint cryptobyte.String) (crypto.Hash, []byte, error) {
 	var identifier, sum cryptobyte.String
 	if !imprint.ReadASN1Element(&identifier, cbasn1.SEQUENCE) || !imprint.ReadASN1(&sum, cbasn1.OCTET_STRING) || !imprint.Empty() {
-		return 0, nil, fmt.Errorf("%w: imprint", ErrFormat)
+		return 0, nil, fmt.Errorf("%w: the messageImprint is not an algorithm and a digest", ErrFormat)
 	}
 	h, err := cms.ParseHash(identifier)
 	if err != nil {
-		return 0, nil, fmt.Errorf("tsp: imprint: %w", err)
+		return 0, nil, fmt.Errorf("tsp: hashAlgorithm of the messageImprint: %w", err)
 	}
 	if len(sum) != h.Size() {
-		return 0, nil, fmt.Errorf("%w: imprint of %d bytes by %v", ErrFormat, len(sum), h)
+		return 0, nil, fmt.Errorf("%w: the messageImprint has %d bytes, which is not the length of %v", ErrFormat, len(sum), h)
 	}
 	return h, sum, nil
 }

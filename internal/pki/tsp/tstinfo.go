@@ -44,17 +44,17 @@ func (t *Token) parseOptionalFields(info *cryptobyte.String) error {
 		return err
 	}
 	if info.PeekASN1Tag(cbasn1.BOOLEAN) && !info.ReadASN1Boolean(new(bool)) {
-		return fmt.Errorf("%w: ordering", ErrFormat)
+		return fmt.Errorf("%w: ordering in the TSTInfo is not a BOOLEAN", ErrFormat)
 	}
 	if info.PeekASN1Tag(cbasn1.INTEGER) {
 		t.Nonce = new(big.Int)
 		if !info.ReadASN1Integer(t.Nonce) {
-			return fmt.Errorf("%w: nonce", ErrFormat)
+			return fmt.Errorf("%w: nonce in the TSTInfo is not an INTEGER", ErrFormat)
 		}
 	}
 	var present bool
 	if !info.ReadOptionalASN1((*cryptobyte.String)(&t.tsa), &present, tagContext0) {
-		return fmt.Errorf("%w: tsa", ErrFormat)
+		return fmt.Errorf("%w: tsa in the TSTInfo is malformed", ErrFormat)
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func parseExtensions(info *cryptobyte.String) error {
 	}
 	var element cryptobyte.String
 	if !info.ReadASN1(&element, tagContext1) || !info.Empty() {
-		return fmt.Errorf("%w: fields after the last of a TSTInfo", ErrFormat)
+		return fmt.Errorf("%w: the TSTInfo has unknown fields after its extensions", ErrFormat)
 	}
 	var b cryptobyte.Builder
 	b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) { b.AddBytes(element) }) // [1] IMPLICIT Extensions
@@ -77,7 +77,7 @@ func parseExtensions(info *cryptobyte.String) error {
 	}
 	for _, e := range extensions {
 		if e.Critical {
-			return fmt.Errorf("%w: critical extension %v", ErrFormat, e.ID)
+			return fmt.Errorf("%w: the TSTInfo has the unknown critical extension %v", ErrFormat, e.ID)
 		}
 	}
 	return nil
@@ -88,7 +88,7 @@ func readAccuracy(info *cryptobyte.String) (time.Duration, error) {
 	var sequence cryptobyte.String
 	var present bool
 	if !info.ReadOptionalASN1(&sequence, &present, cbasn1.SEQUENCE) {
-		return 0, fmt.Errorf("%w: accuracy", ErrFormat)
+		return 0, fmt.Errorf("%w: accuracy in the TSTInfo is malformed or out of range", ErrFormat)
 	}
 	var accuracy time.Duration
 	for _, part := range []struct {
@@ -105,12 +105,12 @@ func readAccuracy(info *cryptobyte.String) (time.Duration, error) {
 		}
 		var n int64
 		if !sequence.ReadASN1Int64WithTag(&n, part.tag) || n < 0 || n > part.max {
-			return 0, fmt.Errorf("%w: accuracy", ErrFormat)
+			return 0, fmt.Errorf("%w: accuracy in the TSTInfo is malformed or out of range", ErrFormat)
 		}
 		accuracy += time.Duration(n) * part.unit
 	}
 	if !sequence.Empty() {
-		return 0, fmt.Errorf("%w: accuracy", ErrFormat)
+		return 0, fmt.Errorf("%w: accuracy in the TSTInfo is malformed or out of range", ErrFormat)
 	}
 	return accuracy, nil
 }

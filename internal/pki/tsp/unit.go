@@ -75,7 +75,7 @@ func (u Unit) check(r Request) error {
 	switch r.Hash {
 	case crypto.SHA256, crypto.SHA384, crypto.SHA512:
 	default:
-		return refuse(BadAlg, fmt.Sprintf("imprints by %v are not accepted", r.Hash))
+		return refuse(BadAlg, fmt.Sprintf("messageImprints by %v are not accepted", r.Hash))
 	}
 	if len(r.Sum) != r.Hash.Size() {
 		return refuse(BadDataFormat, "imprint")
