@@ -44,15 +44,24 @@ func TestWarmCaches(t *testing.T) {
 				sources := n.options(n.client(tsa, nil)).Sources()
 				sources.Revocation.(*online.Revocation).Chains = sources.Chains
 				s := newService(t, n.phone, signing.Options{IgnoreInterval: true, Sources: func() ades.Sources { return sources }})
+				sign := func() result {
+					id := s.atLevel(ades.LT)
+					for {
+						if r := s.poll(id); r.Code != pending {
+							return r
+						}
+						time.Sleep(time.Second)
+					}
+				}
 				for range 2 {
-					s.checkSigned(s.signed())
+					s.checkSigned(sign().Document)
 				}
 				if signers, authorities := n.requests(responder), n.requests(rootList); signers < 2 || authorities != 1 {
 					t.Errorf("two signatures: %d requests about signers and timestamp authorities, %d about the issuing authority", signers, authorities)
 				}
 				row.change(n, &sources)
 				time.Sleep(row.later)
-				got := s.ended()
+				got := sign()
 				if got.Code != row.want {
 					t.Fatalf("got %q, want %q", got.Code, row.want)
 				}
@@ -81,17 +90,3 @@ func renewed(change func(*network, *ades.Sources)) func(*network, *ades.Sources)
 		change(n, s)
 	}
 }
-
-// ended signs a document at level LT, and returns how the request ended.
-func (s service) ended() result {
-	s.t.Helper()
-	id := s.atLevel(ades.LT)
-	for {
-		if r := s.poll(id); r.Code != pending {
-			return r
-		}
-		time.Sleep(time.Second)
-	}
-}
-
-func (s service) signed() []byte { return s.ended().Document }
