@@ -26,7 +26,8 @@ const (
 	// driftFactor is how many times the median of the first part of a run that of the last may be.
 	driftFactor = 1.5
 	// levelFactor is how many times its level the median of a second may be once a burst is over.
-	levelFactor = 2.0
+	levelFactor  = 2.0
+	levelSeconds = 5
 )
 
 func capacityTrial(ctx context.Context, flags *flag.FlagSet, args []string, out io.Writer) error {
@@ -184,12 +185,10 @@ func (c capacity) steady(ctx context.Context, p *plant, began time.Time) (all []
 	}
 	burst := c.burst
 	for at := began.Add(-warmUp); at.Before(began.Add(c.span)) && ctx.Err() == nil; at = at.Add(gap(c.rate)) {
-		if burst > 0 && !at.Before(began) {
-			for ; burst > 0; burst-- {
-				sign(time.Now())
-			}
-		}
 		pause(ctx, time.Until(at))
+		for ; burst > 0 && !at.Before(began); burst-- {
+			sign(at)
+		}
 		sign(at)
 	}
 	group.Wait()
@@ -273,8 +272,8 @@ func (c capacity) judgeSteady(counted []signed) (rows [][2]any, broken bool) {
 
 func quotient(a, b time.Duration) float64 { return float64(a) / float64(max(b, 1)) }
 
-// recovery returns the median of the signings that began in the second half of a run, and after how long those of every
-// later second were near it.
+// recovery returns the median of the signings that began in the second half of a run, and after how long those of
+// levelSeconds seconds in a row were near it.
 func (c capacity) recovery(counted []signed) (level, after time.Duration) {
 	var late []signed
 	for _, s := range counted {
@@ -284,8 +283,11 @@ func (c capacity) recovery(counted []signed) (level, after time.Duration) {
 	}
 	level = percentile(took(late), 50)
 	for i, part := range c.parts(counted, time.Second) {
-		if quotient(percentile(took(part), 50), level) > levelFactor {
+		switch near := quotient(percentile(took(part), 50), level) <= levelFactor; {
+		case !near:
 			after = time.Duration(i+1) * time.Second
+		case time.Duration(i+1)*time.Second-after >= levelSeconds*time.Second:
+			return level, after
 		}
 	}
 	return level, after
