@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -154,7 +155,9 @@ func writer(b *testing.B) func(appended []byte) {
 // once, one signature, and writing the appended bytes.
 func BenchmarkSign(b *testing.B) {
 	p := newPerson(b, catest.New(b), certtest.NewRSAKey(b, 3072))
-	for name, doc := range benchFiles() {
+	files := benchFiles()
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		doc := files[name]
 		b.Run(name, func(b *testing.B) {
 			hash, write := hashed(b, doc), writer(b)
 			var appended []byte
@@ -186,7 +189,9 @@ func BenchmarkSign(b *testing.B) {
 func BenchmarkPyHanko(b *testing.B) {
 	p := newPerson(b, catest.New(b), certtest.NewRSAKey(b, 3072))
 	key, cert := writeKey(b, p)
-	for name, doc := range benchFiles() {
+	files := benchFiles()
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		doc := files[name]
 		b.Run(name, func(b *testing.B) {
 			script := filepath.Join(testenv.Root(b), ".ci", "pyhanko", "sign.py")
 			output := python(b, nil, script, "--key", key, "--cert", cert, "--runs", "3", writeDocument(b, name, doc))
@@ -207,7 +212,8 @@ func BenchmarkDSS(b *testing.B) {
 	options.Level, options.Runs = ades.B.String(), 5
 	files := benchFiles()
 	delete(files, "1GB")
-	for name, doc := range files {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		doc := files[name]
 		b.Run(name, func(b *testing.B) {
 			b.ReportMetric(validators.DSSSign(b, options, writeDocument(b, name, doc))[0].Seconds, "s-each")
 			b.ReportMetric(0, "ns/op") // the time of the whole program is of no interest
