@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -195,14 +196,15 @@ func TestVerifyInOrder(t *testing.T) {
 		output(t, done, "sign", name, "--cert", "chain.pem", "--key", "key.pem", "-o", "signed-"+name)
 	}
 	files := slices.Repeat([]string{"signed-in.pdf", "in.pdf", "missing.pdf", "signed-in.xml", "."}, maxWaiting)
+	flags := []string{"verify", "--trust", "root.pem", "--at", time.Now().Add(time.Minute).Format(time.RFC3339)} // the reports state the time
 	var alone []string
 	for _, name := range files[:5] {
 		var out bytes.Buffer
-		run(t.Context(), []string{"verify", name, "--trust", "root.pem"}, &out, io.Discard)
+		run(t.Context(), append(slices.Clone(flags), name), &out, io.Discard)
 		alone = append(alone, out.String())
 	}
 	var out bytes.Buffer
-	status := run(t.Context(), append([]string{"verify", "--trust", "root.pem"}, files...), &out, io.Discard)
+	status := run(t.Context(), append(flags, files...), &out, io.Discard)
 	want := strings.Join(slices.Repeat(alone, maxWaiting), "\n")
 	if diff := cmp.Diff(want, out.String()); diff != "" || status != failed {
 		t.Errorf("status %d (-want +got):\n%.2000s", status, diff)
