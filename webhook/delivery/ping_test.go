@@ -189,7 +189,7 @@ func TestThreeDaysOfFailingPings(t *testing.T) {
 	}
 }
 
-// So they do after a ping with another purpose.
+// The three days of failures begin again also after a good ping with another purpose.
 func TestAGoodPingOnTheSide(t *testing.T) {
 	t.Parallel()
 	for name, ping := range map[string]func(h *harness, s delivery.Subscription) error{
