@@ -246,6 +246,9 @@ func someAccount(t *testing.T, s store, name string, phase signing.Phase) belong
 func tablesWith(content map[string][]byte, marks []string) (tables []string) {
 	for table, text := range content {
 		if slices.ContainsFunc(marks, func(mark string) bool {
+			if id, err := uuid.Parse(mark); err == nil && bytes.Contains(text, id[:]) {
+				return true
+			}
 			return bytes.Contains(text, []byte(mark)) || bytes.Contains(text, []byte(hex.EncodeToString([]byte(mark))))
 		}) {
 			tables = append(tables, table)

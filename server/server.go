@@ -555,7 +555,7 @@ func (s *Server) Run(ctx context.Context) error {
 	if s.metricsListener != nil { // metrics are served until the end, so that a stop can be watched
 		metrics.Go(func() error { return front.Serve(measured, s.metricsListener, nil, s.Metrics(), s.config.Log) })
 	}
-	err := group.Wait()
+	err := errors.Join(group.Wait(), s.closeSigning()) // before the last entries are chained
 	s.stopEvidence(ctx)
 	end()
 	err = errors.Join(err, metrics.Wait())
@@ -590,12 +590,7 @@ func (s *Server) drain(ctx, failed context.Context) {
 // Close releases the resources of the server. The caller calls it after Run has returned and no request is running, or if
 // Run was never called.
 func (s *Server) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), front.StopTime)
-	defer cancel()
-	var err error
-	if s.signing != nil {
-		err = s.signing.Close(ctx)
-	}
+	err := s.closeSigning()
 	if s.hooks != nil {
 		s.hooks.Close()
 	}
@@ -614,6 +609,16 @@ func (s *Server) Close() error {
 		os.Remove(s.config.OperatorSocket)
 	}
 	return err
+}
+
+// closeSigning waits for what calls left to be stored. It may be called again.
+func (s *Server) closeSigning() error {
+	if s.signing == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), front.StopTime)
+	defer cancel()
+	return s.signing.Close(ctx)
 }
 
 // runner returns the runner of all jobs, with metrics and traces.

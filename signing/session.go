@@ -357,7 +357,8 @@ func (s *Service) afterwards(do func(ctx context.Context) error) {
 }
 
 // Close waits for the writes that calls left for after their answer, because of [Options].EndDelay or because the store
-// was unavailable. It stops waiting when the context ends. No other method may be called from then on.
+// was unavailable. It stops waiting when the context ends. No other method may be called from then on, but Close may be called
+// again.
 func (s *Service) Close(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {

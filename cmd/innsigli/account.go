@@ -52,7 +52,7 @@ func (c accountCreate) Run(ctx context.Context, s streams) error {
 type accountList struct{ storeFlag }
 
 func (accountList) Help() string {
-	return "QUOTA is how many bytes the documents of an account's signing processes may take, and STORED how many they take now. SIGNATURES counts all signatures that were ever made for the account.\n\nExample: innsigli account list --store bolt:innsigli.db"
+	return "QUOTA is how many bytes the documents of an account's signing processes may take, and STORED how many they take now. How many signatures were made for an account in a month, innsigli account statement says.\n\nExample: innsigli account list --store bolt:innsigli.db"
 }
 
 func (c accountList) Run(ctx context.Context, s streams) error {
@@ -61,12 +61,12 @@ func (c accountList) Run(ctx context.Context, s streams) error {
 		if err != nil {
 			return err
 		}
-		return table(s.stdout, "ACCOUNT\tPAYMENT METHOD\tQUOTA\tSTORED\tSIGNATURES\tCREATED\tNAME", accounts, func(a account.Account) string {
+		return table(s.stdout, "ACCOUNT\tPAYMENT METHOD\tQUOTA\tSTORED\tCREATED\tNAME", accounts, func(a account.Account) string {
 			name := a.Name
 			if !a.ClosedAt.IsZero() {
 				name += " (closed: run account delete again)"
 			}
-			return fmt.Sprintf("%s\t%s\t%d\t%d\t%d\t%s\t%s", a.ID, onOff(a.PaymentMethod), a.Quota, a.Stored, a.Signatures, a.CreatedAt.Format("2006-01-02"), name)
+			return fmt.Sprintf("%s\t%s\t%d\t%d\t%s\t%s", a.ID, onOff(a.PaymentMethod), a.Quota, a.Stored, a.CreatedAt.Format("2006-01-02"), name)
 		})
 	})
 }

@@ -66,7 +66,7 @@ func TestCommandsDoNotMigrate(t *testing.T) {
 			t.Errorf("innsigli %s: exit status %d", strings.Join(args, " "), status)
 		}
 		said := stderr.String() + stdout.String() // doctor's is on stdout
-		if want := "it is at 3, but this program needs 5: run innsigli migrate"; !strings.Contains(said, want) {
+		if want := "it is at 3, but this program needs 6: run innsigli migrate"; !strings.Contains(said, want) {
 			t.Errorf("innsigli %s says: %s", strings.Join(args, " "), said)
 		}
 		if !bytes.Equal(fileContent(t, path), before) {
