@@ -55,7 +55,7 @@ func ExampleService_Statement() {
 	}
 	november := time.Date(2026, time.November, 14, 12, 0, 0, 0, time.UTC)
 	for range 12 {
-		if err := accounts.Signed(ctx, owner.ID, uuid.NewString(), true, november); err != nil {
+		if err := accounts.AddSignature(ctx, owner.ID, uuid.NewString(), true, november); err != nil {
 			log.Fatal(err)
 		}
 	}

@@ -25,22 +25,22 @@ type Line struct {
 	Account string
 	API     API
 	At      time.Time // when the signed document was stored
-	Free    bool
+	Free    bool      // set by [LedgerStore].AddSignature
 }
 
 // Terms are the limits within which an account may sign and store documents.
 type Terms struct {
 	PaymentMethod bool
-	Free          int            // free signatures that are not used yet
-	Quota         int64          // unused bytes of document storage; negative if more is stored than the quota permits
+	FreeLeft      int            // free signatures that are not used yet
+	StorageLeft   int64          // unused bytes of document storage; negative if more is stored than the quota permits
 	Documents     inspect.Policy // what becomes of documents with warnings
 }
 
-// Signed adds the signature of a request to the ledger, unless it is in the ledger already. ordered reports
-// whether the signature was made in a signing process, which is the Portal API; others are of the Signing API.
-// Signed joins the transaction of its context. It works on a closed account too, where a signature may have been under
-// way. Error: [ErrNotFound].
-func (s *Service) Signed(ctx context.Context, account, request string, ordered bool, at time.Time) error {
+// AddSignature adds the signature of a request to the ledger, unless it is in the ledger already. ordered reports
+// whether the signature was made in a signing process, which is the Portal API; others are of the Signing API. The
+// store decides whether the signature is free. AddSignature joins the transaction of its context. It works on a closed
+// account too, where a signature may have been under way. Error: [ErrNotFound].
+func (s *Service) AddSignature(ctx context.Context, account, request string, ordered bool, at time.Time) error {
 	api := SigningAPI
 	if ordered {
 		api = PortalAPI
@@ -51,9 +51,9 @@ func (s *Service) Signed(ctx context.Context, account, request string, ordered b
 	return storeError("counting a signature", err)
 }
 
-// Stored adds bytes, which may be negative, to the size of the account's documents. It joins the transaction
+// AddStoredBytes adds bytes, which may be negative, to the size of the account's documents. It joins the transaction
 // of its context. It works on a closed account too, whose documents are being deleted. Error: [ErrNotFound].
-func (s *Service) Stored(ctx context.Context, account string, bytes int64) error {
+func (s *Service) AddStoredBytes(ctx context.Context, account string, bytes int64) error {
 	err := s.tx.InTx(ctx, func(ctx context.Context) error {
 		a, err := s.store.Account(ctx, account)
 		if err != nil {
@@ -65,14 +65,14 @@ func (s *Service) Stored(ctx context.Context, account string, bytes int64) error
 	return storeError("counting stored bytes", err)
 }
 
-// Terms returns the terms of an account. In a transaction they do not change until it ends. Errors: [ErrNotFound],
-// [ErrClosed].
+// Terms returns the terms of an account. In a transaction they do not change until it ends, because others cannot change
+// an account that the transaction has read ([Store]). Errors: [ErrNotFound], [ErrClosed].
 func (s *Service) Terms(ctx context.Context, account string) (Terms, error) {
 	a, err := s.open(ctx, account)
 	if err != nil {
 		return Terms{}, storeError("reading the account", err)
 	}
-	return Terms{PaymentMethod: a.PaymentMethod, Free: a.freeSignatures(), Quota: a.Quota - a.Stored, Documents: a.Documents}, nil
+	return Terms{PaymentMethod: a.PaymentMethod, FreeLeft: a.freeSignatures(), StorageLeft: a.Quota - a.Stored, Documents: a.Documents}, nil
 }
 
 // freeSignatures returns how many free signatures the account has not used yet.
@@ -113,7 +113,8 @@ func (s *Service) Statement(ctx context.Context, account string, month time.Time
 	return statement, nil
 }
 
-// Add adds a signature of the month, and with it changes the price of all of them.
+// Add adds a signature, and with it changes the price of all of them. It does not check that the line is of the
+// statement's account and month.
 func (s *Statement) Add(l Line) {
 	if l.API == PortalAPI {
 		s.Portal++

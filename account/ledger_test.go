@@ -17,7 +17,7 @@ import (
 func (f fixture) signed(owner string, signatures int, api account.API, at time.Time) {
 	f.Helper()
 	for range signatures {
-		if err := f.Signed(f.Context(), owner, uuid.NewString(), api == account.PortalAPI, at); err != nil {
+		if err := f.AddSignature(f.Context(), owner, uuid.NewString(), api == account.PortalAPI, at); err != nil {
 			f.Fatal(err)
 		}
 	}
@@ -43,20 +43,20 @@ func TestTerms(t *testing.T) {
 			do   func()
 			want account.Terms
 		}{
-			{"new", func() {}, account.Terms{PaymentMethod: true, Free: 3, Quota: 100}},
-			{"stored", func() { f.stored(owner, 100) }, account.Terms{PaymentMethod: true, Free: 3, Quota: 0}},
-			{"stored more", func() { f.stored(owner, 20) }, account.Terms{PaymentMethod: true, Free: 3, Quota: -20}},
-			{"deleted", func() { f.stored(owner, -90) }, account.Terms{PaymentMethod: true, Free: 3, Quota: 70}},
-			{"signed", func() { f.signed(owner, 2, account.PortalAPI, time.Now()) }, account.Terms{PaymentMethod: true, Free: 1, Quota: 70}},
-			{"signed by the other API", func() { f.signed(owner, 1, account.SigningAPI, time.Now()) }, account.Terms{PaymentMethod: true, Quota: 70}},
-			{"signed more", func() { f.signed(owner, 1, account.SigningAPI, time.Now()) }, account.Terms{PaymentMethod: true, Quota: 70}},
+			{"new", func() {}, account.Terms{PaymentMethod: true, FreeLeft: 3, StorageLeft: 100}},
+			{"stored", func() { f.stored(owner, 100) }, account.Terms{PaymentMethod: true, FreeLeft: 3, StorageLeft: 0}},
+			{"stored more", func() { f.stored(owner, 20) }, account.Terms{PaymentMethod: true, FreeLeft: 3, StorageLeft: -20}},
+			{"deleted", func() { f.stored(owner, -90) }, account.Terms{PaymentMethod: true, FreeLeft: 3, StorageLeft: 70}},
+			{"signed", func() { f.signed(owner, 2, account.PortalAPI, time.Now()) }, account.Terms{PaymentMethod: true, FreeLeft: 1, StorageLeft: 70}},
+			{"signed by the other API", func() { f.signed(owner, 1, account.SigningAPI, time.Now()) }, account.Terms{PaymentMethod: true, StorageLeft: 70}},
+			{"signed more", func() { f.signed(owner, 1, account.SigningAPI, time.Now()) }, account.Terms{PaymentMethod: true, StorageLeft: 70}},
 		} {
 			step.do()
 			if diff := cmp.Diff(step.want, f.terms(owner)); diff != "" {
 				f.Errorf("%s (-want +got):\n%s", step.name, diff)
 			}
 		}
-		if other := f.account("other").ID; f.terms(other).Free != 3 {
+		if other := f.account("other").ID; f.terms(other).FreeLeft != 3 {
 			f.Error("the signatures of an account count for another account")
 		}
 	})
@@ -64,7 +64,7 @@ func TestTerms(t *testing.T) {
 
 func (f fixture) stored(owner string, bytes int64) {
 	f.Helper()
-	if err := f.Stored(f.Context(), owner, bytes); err != nil {
+	if err := f.AddStoredBytes(f.Context(), owner, bytes); err != nil {
 		f.Fatal(err)
 	}
 }
@@ -74,7 +74,7 @@ func TestSignatureIsCountedOnce(t *testing.T) {
 	bubble(t, func(f fixture) {
 		owner, request := f.account("owner").ID, uuid.NewString()
 		for range 3 {
-			if err := f.Signed(f.Context(), owner, request, true, time.Now()); err != nil {
+			if err := f.AddSignature(f.Context(), owner, request, true, time.Now()); err != nil {
 				f.Fatal(err)
 			}
 			time.Sleep(40 * 24 * time.Hour)
@@ -94,8 +94,8 @@ func TestSignedJoinsTheTransaction(t *testing.T) {
 		owner, refused := f.account("owner"), errors.New("refused")
 		err := f.db.InTx(f.Context(), func(ctx context.Context) error {
 			return errors.Join(
-				f.Signed(ctx, owner.ID, uuid.NewString(), true, time.Now()),
-				f.Stored(ctx, owner.ID, 5),
+				f.AddSignature(ctx, owner.ID, uuid.NewString(), true, time.Now()),
+				f.AddStoredBytes(ctx, owner.ID, 5),
 				refused,
 			)
 		})
@@ -120,7 +120,7 @@ func TestConcurrentSignatures(t *testing.T) {
 		var group errgroup.Group
 		for i := range 40 {
 			group.Go(func() error {
-				return errors.Join(f.Signed(f.Context(), owner.ID, uuid.NewString(), i%2 == 1, at), f.Stored(f.Context(), owner.ID, 10))
+				return errors.Join(f.AddSignature(f.Context(), owner.ID, uuid.NewString(), i%2 == 1, at), f.AddStoredBytes(f.Context(), owner.ID, 10))
 			})
 		}
 		if err := group.Wait(); err != nil {

@@ -150,8 +150,8 @@ func TestUnknownAccountOrClient(t *testing.T) {
 			"RemoveSecret":     f.RemoveSecret(f.Context(), "unknown", account.FirstSecret),
 			"CloseAccount":     f.CloseAccount(f.Context(), uuid.NewString()),
 			"CheckOpen":        f.CheckOpen(f.Context(), uuid.NewString()),
-			"Signed":           f.Signed(f.Context(), uuid.NewString(), "request", true, time.Now()),
-			"Stored":           f.Stored(f.Context(), uuid.NewString(), 1),
+			"AddSignature":     f.AddSignature(f.Context(), uuid.NewString(), "request", true, time.Now()),
+			"AddStoredBytes":   f.AddStoredBytes(f.Context(), uuid.NewString(), 1),
 			"Terms":            terms,
 			"Statement":        statement,
 		} {
@@ -203,7 +203,7 @@ func TestStoreFails(t *testing.T) {
 		_, swept := f.Sweep(f.Context())
 		_, terms := f.Terms(f.Context(), c.AccountID)
 		_, statement := f.Statement(f.Context(), c.AccountID, time.Now())
-		signed := f.Signed(f.Context(), c.AccountID, "request", true, time.Now())
+		signed := f.AddSignature(f.Context(), c.AccountID, "request", true, time.Now())
 		for name, err := range map[string]error{
 			"Issue": issued, "Authenticate": authenticated, "Account": read, "Sweep": swept,
 			"Terms": terms, "Statement": statement, "Signed": signed,
@@ -274,7 +274,7 @@ func TestCloseAccount(t *testing.T) {
 				f.Errorf("%s: %v", name, err)
 			}
 		}
-		if err := errors.Join(f.Signed(f.Context(), c.AccountID, "request", true, time.Now()), f.Stored(f.Context(), c.AccountID, 1)); err != nil {
+		if err := errors.Join(f.AddSignature(f.Context(), c.AccountID, "request", true, time.Now()), f.AddStoredBytes(f.Context(), c.AccountID, 1)); err != nil {
 			f.Error(err)
 		}
 		a, err := f.Account(f.Context(), c.AccountID)

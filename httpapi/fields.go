@@ -5,12 +5,15 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/httpapi/internal/jsonbody"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/webhook/delivery"
+	"github.com/innsigli/innsigli/xades"
 )
 
 // Limits of fields in the specification, in characters unless said otherwise. The OpenAPI document states them too.
@@ -31,13 +34,46 @@ const (
 // annex C.2). A stamp with a side shorter than minSide would be invisible.
 const minSide, maxSide = 1, 14400
 
-// The values of enumerated fields (spec 3.2 and 6.1).
+// enum is an enumerated field whose names in JSON differ from the values in the services. The names are in the order of
+// the message about another name.
+type enum[T any] []struct {
+	name  string
+	value T
+}
+
+// oneOf requires one of the names.
+func (e enum[T]) oneOf() jsonbody.Rule {
+	var names []string
+	for _, one := range e {
+		names = append(names, one.name)
+	}
+	return jsonbody.OneOf(names...)
+}
+
+// value returns the value with the name. It returns absent for any other name, such as the empty one of a field that is
+// absent or faulty.
+func (e enum[T]) value(name string, absent T) T {
+	for _, one := range e {
+		if one.name == name {
+			return one.value
+		}
+	}
+	return absent
+}
+
+// The enumerated fields of spec 3.2, 3.3, 3.4 and 4.1.
 var (
-	cornerNames      = []string{"TopLeft", "TopRight", "BottomLeft", "BottomRight"}
-	formatNames      = []string{"Pdf", "Xml"}
+	formats  = enum[signing.Format]{{"Pdf", signing.PDF}, {"Xml", signing.XML}}
+	levels   = enum[ades.Level]{{"B", ades.B}, {"T", ades.T}, {"Lt", ades.LT}, {"Lta", ades.LTA}}
+	packings = enum[signing.Packing]{{"Enveloped", xades.Enveloped}, {"Enveloping", xades.Enveloping}, {"InternallyDetached", xades.InternallyDetached}}
+	corners  = enum[stamp.Corner]{
+		{"TopLeft", stamp.TopLeft}, {"TopRight", stamp.TopRight}, {"BottomLeft", stamp.BottomLeft}, {"BottomRight", stamp.BottomRight},
+	}
+)
+
+// The values of the other enumerated fields (spec 3.2, 3.3 and 6.1).
+var (
 	methodNames      = []string{string(idp.App), string(idp.SIM)}
-	levelNames       = []string{"B", "T", "Lt", "Lta"}
-	packagingNames   = []string{"Enveloped", "Enveloping", "InternallyDetached"}
 	positioningNames = []string{"Manual", "Auto"}
 	imageNames       = []string{string(stamp.PNG), string(stamp.JPEG)}
 	scalingNames     = []string{string(stamp.Stretch), string(stamp.ZoomAndCenter), string(stamp.Center)}

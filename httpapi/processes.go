@@ -15,6 +15,7 @@ import (
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/pades/inspect"
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -66,7 +67,7 @@ func readDraft(body *jsonbody.Object) (d portal.Draft) {
 	d.FileName = body.String("file.name", jsonbody.Required)
 	page := jsonbody.Or(body.OptionalInt("signaturePage"), 1)
 	d.Page = int(min(max(page, 0), math.MaxInt32)) // larger numbers are not pages either
-	d.Corner = corners[body.String("signatureLocation", jsonbody.Required, jsonbody.OneOf(cornerNames...))]
+	d.Corner = corners.value(body.String("signatureLocation", jsonbody.Required, corners.oneOf()), stamp.TopLeft)
 	for _, one := range body.Objects("participants", jsonbody.Required, jsonbody.Items(1, portal.MaxParticipants)) {
 		d.Participants = append(d.Participants, portal.Invitee{
 			Name:      one.String("name", jsonbody.Required),
@@ -118,7 +119,7 @@ func (a *api) getProcessDocument(w http.ResponseWriter, r *http.Request, caller 
 	}
 	defer release()
 	if err := writeDocument(r.Context(), w, prefix, content, func() error { return nil }); err != nil {
-		a.abort(r.Context(), err)
+		a.panicAbort(r.Context(), err)
 	}
 	return nil
 }

@@ -109,9 +109,9 @@ func writeDocumentHeader(w http.ResponseWriter, prefix string, size int64) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// abort closes the connection after an error, by a panic. So the client notices that the answer is incomplete, if its
-// status was already sent.
-func (a *api) abort(ctx context.Context, err error) {
+// panicAbort closes the connection after an error, by a panic, so that it does not return. The client notices that the
+// answer is incomplete, if its status was already sent.
+func (a *api) panicAbort(ctx context.Context, err error) {
 	if a.Failed != nil && !errors.Is(err, errClientGone) {
 		a.Failed(ctx, err)
 	}

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/innsigli/innsigli/account"
@@ -17,6 +18,7 @@ import (
 
 // createBusySignal is POST /api/v1/signing/busy-signal (spec 3.11).
 func (a *api) createBusySignal(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
+	// The body is optional and has no fields. It is read only to refuse one that is not a JSON object (spec 1.1).
 	if _, err := readBody(w, r, jsonbody.Options{Optional: true}); err != nil {
 		return err
 	}
@@ -37,7 +39,7 @@ func (a *api) startSigning(w http.ResponseWriter, r *http.Request, caller accoun
 	}
 	upload := a.upload(r.Context(), caller)
 	defer upload.close()
-	body, err := upload.read(w, r, jsonbody.Options{Content: "file.contentB64"})
+	body, err := upload.read(w, r, jsonbody.Options{Content: "file.contentB64"}) // stores the document, and hashes the body
 	if err != nil {
 		return err
 	}
@@ -45,10 +47,11 @@ func (a *api) startSigning(w http.ResponseWriter, r *http.Request, caller accoun
 	if faults := body.Errors(); faults != nil {
 		return invalid(faults)
 	}
-	in.Account, in.Client, in.Document = caller.AccountID, caller.ClientID, upload.take()
+	in.Account, in.Client = caller.AccountID, caller.ClientID
 	if key != "" {
 		in.Key = &signing.IdempotencyKey{Client: caller.ClientID, Key: key, Fingerprint: upload.fingerprint()}
 	}
+	in.Document = upload.take() // last before Start, which stores or discards the document
 	started, err := a.Signing.Start(r.Context(), in)
 	var refusal *signing.Refusal
 	switch {
@@ -67,12 +70,12 @@ func (a *api) startSigning(w http.ResponseWriter, r *http.Request, caller accoun
 	}{started.ID, int(started.ExpiresIn.Seconds()), int(started.Interval.Seconds()), nullable(started.Code)})
 }
 
-// startFields reads the fields of spec 3.2. The upload has the document.
+// startFields reads the fields of spec 3.2. The document itself is in the upload.
 func (a *api) startFields(ctx context.Context, body *jsonbody.Object) (in signing.Start) {
 	body.Content(jsonbody.Required)
 	in.Name = body.String("file.name", jsonbody.Required, jsonbody.MaxLen(maxFileName))
-	fileType := body.String("file.type", jsonbody.Required, jsonbody.OneOf(formatNames...))
-	in.Format = formats[fileType]
+	fileType := body.String("file.type", jsonbody.Required, formats.oneOf())
+	in.Format = formats.value(fileType, signing.PDF)
 	in.Person = readSigner(body)
 	in.Country = body.String("signer.country", jsonbody.MaxLen(maxSignerText))
 	in.City = body.String("signer.city", jsonbody.MaxLen(maxSignerText))
@@ -91,7 +94,7 @@ func (a *api) startFields(ctx context.Context, body *jsonbody.Object) (in signin
 // readSigner reads who is to sign, and with which method.
 func readSigner(body *jsonbody.Object) (p idp.Person) {
 	p.Method = idp.Method(body.String("signer.signingMethod", jsonbody.Required, jsonbody.OneOf(methodNames...)))
-	p.Kennitala = idp.NormalizeKennitala(body.String("signer.kennitala", jsonbody.Required, jsonbody.Must(validKennitala, "Must be 1 to 10 characters, not counting hyphens.")))
+	p.Kennitala = idp.NormalizeKennitala(body.String("signer.kennitala", jsonbody.Required, kennitalaRule))
 	if p.Method == idp.SIM {
 		p.Phone = body.String("signer.phone", jsonbody.Required, jsonbody.MaxLen(maxPhone))
 	} else { // with the app, the value is ignored (spec 3.2), but not a wrong type (spec 1.1)
@@ -100,47 +103,38 @@ func readSigner(body *jsonbody.Object) (p idp.Person) {
 	return p
 }
 
+var kennitalaRule = jsonbody.Must(validKennitala, fmt.Sprintf("Must be 1 to %d characters, not counting hyphens.", maxKennitala))
+
 func validKennitala(s string) bool {
 	n := len([]rune(idp.NormalizeKennitala(s)))
 	return n >= 1 && n <= maxKennitala
 }
 
-// formats are the file types of spec 3.2.
-var formats = map[string]signing.Format{"Pdf": signing.PDF, "Xml": signing.XML}
-
-// levels are the signature levels of spec 3.4. The default is Lt.
-var levels = map[string]ades.Level{"B": ades.B, "T": ades.T, "Lt": ades.LT, "Lta": ades.LTA, "": ades.LT}
-
-// packagings are the signature packagings of spec 3.4. The default is Enveloped.
-var packagings = map[string]signing.Packing{
-	"Enveloped": xades.Enveloped, "Enveloping": xades.Enveloping, "InternallyDetached": xades.InternallyDetached, "": xades.Enveloped,
-}
-
-// advancedSettings reads advancedSignatureSettings for a document of a file type.
+// advancedSettings reads advancedSignatureSettings for a document of a file type. The defaults are Lt and Enveloped (spec
+// 3.4).
 func advancedSettings(body *jsonbody.Object, fileType string) (ades.Level, signing.Packing) {
-	level := levels[body.String("advancedSignatureSettings.signatureLevel", jsonbody.OneOf(levelNames...))]
-	packaging := packagings[body.String("advancedSignatureSettings.signaturePacking", jsonbody.OneOf(packagingNames...))]
-	if fileType == "Pdf" && packaging != xades.Enveloped {
+	level := levels.value(body.String("advancedSignatureSettings.signatureLevel", levels.oneOf()), ades.LT)
+	packing := packings.value(body.String("advancedSignatureSettings.signaturePacking", packings.oneOf()), xades.Enveloped)
+	if fileType == "Pdf" && packing != xades.Enveloped {
 		body.Fault("advancedSignatureSettings.signaturePacking", "Must be Enveloped for a PDF.")
 	}
-	return level, packaging
+	return level, packing
 }
 
 // pollSigning is GET /api/v1/signing/{pollingId} (spec 3.7).
 func (a *api) pollSigning(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
-	begun := false
+	begun := false // the client may have received a part of the answer
 	err := a.Signing.Poll(r.Context(), caller.AccountID, idInPath(r, "pollingId"), func(answer signing.Answer) (err error) {
 		begun, err = a.writeAnswer(w, r, caller, answer)
 		return err
 	})
-	if err != nil && (begun || errors.Is(err, errClientGone)) {
-		a.abort(r.Context(), err)
+	if err != nil && (begun || errors.Is(err, errClientGone)) { // the client cannot get an answer about the error
+		a.panicAbort(r.Context(), err)
 	}
 	return err
 }
 
-// writeAnswer writes the answer to a poll. After an error, a later poll gives the same result again. begun reports
-// whether the client may have received a part of the answer.
+// writeAnswer writes the answer to a poll. begun reports whether the client may have received a part of the answer.
 func (a *api) writeAnswer(w http.ResponseWriter, r *http.Request, caller account.Caller, answer signing.Answer) (begun bool, err error) {
 	if r.Context().Err() != nil {
 		return false, errClientGone
@@ -153,7 +147,7 @@ func (a *api) writeAnswer(w http.ResponseWriter, r *http.Request, caller account
 		return false, err
 	}
 	defer release()
-	return true, writeDocument(r.Context(), w, `{"signedFileB64":"`, answer.Document, answer.Free)
+	return true, writeDocument(r.Context(), w, `{"signedFileB64":"`, answer.Document, answer.ReleaseSignal)
 }
 
 // failure is the body of a refused start, and of every answer to a poll but the document. It always has all members

@@ -9,10 +9,6 @@ import (
 	"github.com/innsigli/innsigli/stamp"
 )
 
-var corners = map[string]stamp.Corner{
-	"TopLeft": stamp.TopLeft, "TopRight": stamp.TopRight, "BottomLeft": stamp.BottomLeft, "BottomRight": stamp.BottomRight,
-}
-
 // signatureImage reads the stamp of spec 3.3 for a document of a file type. It returns nil if there is none. Members
 // that do not apply only need to have the right type (spec 1.1 and 3.3): the origin with Auto positioning, and how an
 // image is drawn if there is no image.
@@ -28,7 +24,7 @@ func (a *api) signatureImage(ctx context.Context, body *jsonbody.Object, documen
 	page := jsonbody.Or(settings.OptionalInt("page"), 1)
 	in := &signing.StampRequest{
 		Page:   int(min(max(page, 0), math.MaxInt32)), // larger numbers are not pages either
-		Corner: corners[settings.String("alignment", jsonbody.Required, jsonbody.OneOf(cornerNames...))],
+		Corner: corners.value(settings.String("alignment", jsonbody.Required, corners.oneOf()), stamp.TopLeft),
 		Auto:   settings.String("positioning", jsonbody.OneOf(positioningNames...)) == "Auto",
 	}
 	if in.Auto || settings.HasFault("positioning") { // if positioning is itself wrong, do not also complain about the origin

@@ -169,11 +169,11 @@ func (s *Service) checkTerms(ctx context.Context, p *Process, signers int, size 
 		return &inspect.RefusedError{Codes: refused}
 	}
 	if !terms.PaymentMethod {
-		if err := s.checkFree(ctx, p.Account, terms.Free, signers, p.CreatedAt); err != nil {
+		if err := s.checkFree(ctx, p.Account, terms.FreeLeft, signers, p.CreatedAt); err != nil {
 			return err
 		}
 	}
-	if size > terms.Quota {
+	if size > terms.StorageLeft {
 		return ErrQuota
 	}
 	return nil
@@ -201,7 +201,7 @@ func (s *Service) checkFree(ctx context.Context, account string, free, signers i
 
 // addStored adds to the size of the documents that an account stores.
 func (s core) addStored(ctx context.Context, account string, bytes int64) error {
-	if err := s.accounts.Stored(ctx, account, bytes); err != nil {
+	if err := s.accounts.AddStoredBytes(ctx, account, bytes); err != nil {
 		return fmt.Errorf("portal: counting stored bytes: %w", err)
 	}
 	return nil

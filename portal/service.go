@@ -27,15 +27,15 @@ type Accounts interface {
 	// Terms returns the terms of an account, which do not change until the transaction ends. The error wraps
 	// [ErrNotFound] if the account is being deleted.
 	Terms(ctx context.Context, account string) (Terms, error)
-	// Stored adds to the size of the documents that an account stores. bytes may be negative.
-	Stored(ctx context.Context, account string, bytes int64) error
+	// AddStoredBytes adds to the size of the documents that an account stores. bytes may be negative.
+	AddStoredBytes(ctx context.Context, account string, bytes int64) error
 }
 
 // Terms are what an account may use.
 type Terms struct {
 	PaymentMethod bool
-	Free          int            // signatures that cost nothing and were not made yet
-	Quota         int64          // bytes that the account may still store; negative if it stores too many
+	FreeLeft      int            // signatures that cost nothing and were not made yet
+	StorageLeft   int64          // bytes that the account may still store; negative if it stores too many
 	Documents     inspect.Policy // what becomes of documents with warnings
 }
 

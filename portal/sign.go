@@ -20,7 +20,9 @@ type SignRequest struct {
 	Method   idp.Method
 	Phone    string // for idp.SIM
 	Revision int    // of the document that the person has read: [DocumentCopy.Revision]
-	NotShown string // pages that could not be shown, which the person has confirmed to have read, such as "3,7-9"; "all"; for the evidence log
+	// NotShown are the pages that could not be shown, such as "3,7-9", or "all". The person has confirmed to have read
+	// them. The evidence log records it.
+	NotShown string
 }
 
 // Sign asks the person who has logged in as a participant to sign. No other participant can sign until this signature
@@ -29,35 +31,48 @@ type SignRequest struct {
 // Errors, in the order in which they are checked: [ErrNotFound], [ErrViewer], [ErrAnswered], [ErrNotLoggedIn],
 // [ErrNotWaiting], [ErrTurn], [ErrChanged], and those of signing.Service.Start, such as [*signing.Refusal].
 func (s *Service) Sign(ctx context.Context, processID, participantID string, in SignRequest) (signing.Started, error) {
-	event := func(requestID string) process.Event {
-		return process.BeginSigning{Participant: participantID, Revision: in.Revision, NotShown: in.NotShown, Request: requestID}
-	}
-	return s.startSigning(ctx, processID, participantID, event, func(signer *Participant) idp.Person {
-		// signer.Person is not nil: the event is permitted after a login only.
-		return idp.Person{Method: in.Method, Phone: in.Phone, Kennitala: signer.Person.Kennitala}
+	return s.startSigning(ctx, processID, participantID, turnStart{
+		event:  process.BeginSigning{Participant: participantID, Revision: in.Revision, NotShown: in.NotShown},
+		person: idp.Person{Method: in.Method, Phone: in.Phone},
 	})
 }
 
-// startAttempts is how often startSigning reads the process and starts a request, in case other turns come first.
+// turnStart is what [Service.startSigning] starts a turn with.
+type turnStart struct {
+	event process.TurnEvent // without a request
+	// person is asked to sign. Without a kennitala, it is that of the person who has logged in as the participant.
+	person idp.Person
+}
+
+// startAttempts is how often startSigning reads the process and starts a request. It tries again if the turn of another
+// participant began after it read the process.
 const startAttempts = 3
 
-// startSigning starts a signing request that gives the next turn to a participant. event returns the event that begins
-// the turn for a signing request. person returns the person to ask, and is called only if the process permits the event.
-func (s *Service) startSigning(ctx context.Context, processID, participantID string, event func(requestID string) process.Event, person func(signer *Participant) idp.Person) (signing.Started, error) {
+// startSigning starts a signing request that gives the next turn to a participant.
+func (s *Service) startSigning(ctx context.Context, processID, participantID string, start turnStart) (signing.Started, error) {
 	for range startAttempts {
 		p, err := s.process(ctx, processID)
 		if err != nil {
 			return signing.Started{}, err
 		}
-		if err := p.state().Check(event(""), s.now(ctx)); err != nil {
+		signer := p.participant(participantID)
+		if signer == nil {
+			return signing.Started{}, ErrNotFound
+		}
+		if err := p.state().Check(start.event, s.now(ctx)); err != nil {
 			return signing.Started{}, err
 		}
-		signer := p.participant(participantID) // not nil: Check has made sure that the participant exists
+		person := start.person
+		if person.Kennitala == "" && signer.Person != nil {
+			person.Kennitala = signer.Person.Kennitala
+		}
 		turn := turnID{p.ID, participantID, p.Turns + 1}
-		begin := func(ctx context.Context, requestID string) error { return s.beginTurn(ctx, turn, event(requestID)) }
+		begin := func(ctx context.Context, requestID string) error {
+			return s.beginTurn(ctx, turn, start.event.WithRequest(requestID))
+		}
 		started, err := s.signing.Start(ctx, signing.Start{
-			Account: p.Account, Document: p.Document, Name: p.FileName, Person: person(signer), Level: ades.LT,
-			Order: &signing.Order{ID: turn.String(), Signer: p.ID + "/" + participantID, Stamp: signer.Stamp, Begin: begin},
+			Account: p.Account, Document: p.Document, Name: p.FileName, Person: person, Level: ades.LT,
+			Order: &signing.Order{ID: turn.String(), Signer: turn.signer(), Stamp: signer.Stamp, Begin: begin},
 		})
 		if errors.Is(err, errOtherTurn) {
 			continue
@@ -95,49 +110,54 @@ func (s *Service) beginTurn(ctx context.Context, turn turnID, e process.Event) e
 	})
 }
 
-// turnID identifies a turn. As a string it is the ID of the turn's signing.Order, which the signing request stores.
+// turnID identifies a turn. As a string it is the ID of the turn's [signing.Order], which the signing request stores.
 type turnID struct {
 	processID, participantID string
 	number                   int64
 }
 
 func (t turnID) String() string {
-	return t.processID + "/" + t.participantID + "/" + strconv.FormatInt(t.number, 10)
+	return t.signer() + "/" + strconv.FormatInt(t.number, 10)
 }
 
+// signer identifies the participant whose turn it is, among those of all processes.
+func (t turnID) signer() string { return t.processID + "/" + t.participantID }
+
+// parseTurnID is the reverse of turnID.String.
 func parseTurnID(text string) (turnID, error) {
 	if parts := strings.Split(text, "/"); len(parts) == 3 {
 		if number, err := strconv.ParseInt(parts[2], 10, 64); err == nil {
 			return turnID{parts[0], parts[1], number}, nil
 		}
 	}
-	return turnID{}, fmt.Errorf("portal: %q is not the ID of an order", text)
+	return turnID{}, fmt.Errorf("portal: %q is not the ID of a turn", text)
 }
 
 // Signed implements [signing.Owner]: it adds the signature to the process, with its event and its mail, and counts the
 // bytes by which the document has grown, even if the account exceeds its quota then. It returns signing.ErrUnwanted if
 // the turn of the order is over, the process was deleted, or the signature is another person's.
-func (s *Owner) Signed(ctx context.Context, orderID string, made signing.Signature) error {
+func (o *Owner) Signed(ctx context.Context, orderID string, in signing.Signature) error {
 	turn, err := parseTurnID(orderID)
 	if err != nil {
 		return err
 	}
-	if made.Certificate == nil {
+	if in.Certificate == nil {
 		return fmt.Errorf("portal: the signature of %s has no certificate", orderID)
 	}
 	signature := Signature{
-		Name: made.Certificate.Subject.CommonName, Kennitala: idp.Kennitala(made.Certificate),
-		Value: made.Value, At: made.At,
+		Name: in.Certificate.Subject.CommonName, Kennitala: idp.Kennitala(in.Certificate),
+		Value: in.Value, At: in.At,
 	}
-	err = storage.InTx(ctx, s.tx, func(ctx context.Context) error {
-		p, err := s.process(ctx, turn.processID)
+	// The errors are translated outside the transaction: after any of them, the caller shall roll back its own.
+	err = storage.InTx(ctx, o.tx, func(ctx context.Context) error {
+		p, err := o.process(ctx, turn.processID)
 		if err != nil {
 			return err
 		}
-		if err := s.applyAndSave(ctx, &p, process.AddSignature{Turn: turn.number, Signature: signature}); err != nil {
+		if err := o.applyAndSave(ctx, &p, process.AddSignature{Turn: turn.number, Signature: signature}); err != nil {
 			return err
 		}
-		return s.addStored(ctx, p.Account, made.Bytes)
+		return o.addStored(ctx, p.Account, in.Bytes)
 	})
 	if errors.Is(err, ErrNotFound) || errors.Is(err, process.ErrTurnOver) || errors.Is(err, ErrOtherPerson) {
 		err = signing.ErrUnwanted
@@ -146,22 +166,22 @@ func (s *Owner) Signed(ctx context.Context, orderID string, made signing.Signatu
 }
 
 // Ended implements [signing.Owner]: it ends the turn. It does nothing if the turn is over or the process was deleted.
-func (s *Owner) Ended(ctx context.Context, orderID string) error {
+func (o *Owner) Ended(ctx context.Context, orderID string) error {
 	turn, err := parseTurnID(orderID)
 	if err != nil {
 		return err
 	}
-	// The function itself handles the errors of a turn that is over, because an error that it returned would roll back the
-	// caller's transaction.
-	return storage.InTx(ctx, s.tx, func(ctx context.Context) error {
-		p, err := s.process(ctx, turn.processID)
+	// The errors of a turn that is over are handled inside the transaction: an error that its function returned would roll
+	// back the caller's transaction, which ends the request.
+	return storage.InTx(ctx, o.tx, func(ctx context.Context) error {
+		p, err := o.process(ctx, turn.processID)
 		if errors.Is(err, ErrNotFound) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		err = s.applyAndSave(ctx, &p, process.EndTurn{Turn: turn.number})
+		err = o.applyAndSave(ctx, &p, process.EndTurn{Turn: turn.number})
 		if errors.Is(err, process.ErrTurnOver) {
 			return nil
 		}
@@ -186,10 +206,10 @@ func (s *Service) SignAs(ctx context.Context, account, processID, participantID,
 	if _, err := s.ofAccount(ctx, account, processID); err != nil {
 		return err
 	}
-	event := func(requestID string) process.Event {
-		return process.BeginSigningAs{Participant: participantID, Kennitala: who.Kennitala, Ready: ready, Request: requestID}
-	}
-	started, err := s.startSigning(ctx, processID, participantID, event, func(*Participant) idp.Person { return who })
+	started, err := s.startSigning(ctx, processID, participantID, turnStart{
+		event:  process.BeginSigningAs{Participant: participantID, Kennitala: who.Kennitala, Ready: ready},
+		person: who,
+	})
 	var refusal *signing.Refusal
 	if errors.As(err, &refusal) { // the sandbox user was changed meanwhile
 		return fmt.Errorf("%w: %w", ErrCannotSign, err)
@@ -199,18 +219,20 @@ func (s *Service) SignAs(ctx context.Context, account, processID, participantID,
 	}
 	progress, err := s.signing.Drive(ctx, started.ID)
 	failpoint.Here("portal/driven")
-	if err != nil && !errors.Is(err, signing.ErrFinished) {
+	switch {
+	case errors.Is(err, signing.ErrFinished): // the request was deleted, which ends it with or without a signature
+		return s.testUserOutcome(ctx, processID, participantID, who.Kennitala, nil)
+	case err != nil:
 		return fmt.Errorf("portal: driving the signature: %w", err)
+	case progress.Failure != nil:
+		return s.testUserOutcome(ctx, processID, participantID, who.Kennitala, progress.Failure)
 	}
-	if err == nil && progress.Failure == nil {
-		return nil
-	}
-	return s.testUserError(ctx, processID, participantID, who.Kennitala, progress.Failure)
+	return nil
 }
 
-// testUserError returns the error of a request that has ended with a failure or was deleted; nil if the sandbox user has
-// signed.
-func (s *Service) testUserError(ctx context.Context, processID, participantID, kennitala string, failure *idp.Failure) error {
+// testUserOutcome returns how a request that has ended with a failure, or was deleted (failure is nil), ended for the
+// sandbox user: nil if the sandbox user has signed nevertheless, otherwise the error of SignAs.
+func (s *Service) testUserOutcome(ctx context.Context, processID, participantID, kennitala string, failure *idp.Failure) error {
 	p, err := s.process(ctx, processID)
 	if err != nil {
 		return err // for example ErrNotFound, if the process was deleted

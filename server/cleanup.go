@@ -61,7 +61,7 @@ func (s *Server) cleanupTasks() []cleanupTask {
 		{"webhook attempts and dropped events", func(ctx context.Context) (int, error) {
 			return s.hooks.Sweep(ctx, s.config.Retention.DeliveryAttempts.before(time.Now()))
 		}},
-		{"evidence log", s.pruneEvidence},
+		{"evidence log", s.evidence.prune},
 		{"counters of rate limits", func(ctx context.Context) (int, error) {
 			buckets := bucketsOf(b)
 			if buckets == nil {

@@ -58,7 +58,7 @@ func TestEvidenceIsChainedAndTimestamped(t *testing.T) {
 	}
 
 	record()
-	s.chainEvidence(t.Context())
+	s.evidence.keep(t.Context())
 	if r := verify(roots, nil); r.First != nil || r.Entries != 1 || r.Checkpoints != 0 {
 		t.Errorf("while the authority is down: %+v", r)
 	}
@@ -69,7 +69,7 @@ func TestEvidenceIsChainedAndTimestamped(t *testing.T) {
 	}
 	authority.up = s.people.authority.Sources().Time
 	record()
-	s.stopEvidence(t.Context())
+	s.evidence.stop(t.Context())
 	_, logged, _ := strings.Cut(log.String(), "entries=2 head=")
 	logged, _, _ = strings.Cut(logged, " ")
 	head, err := evidence.ParseHead(logged)

@@ -121,7 +121,8 @@ func (s *Server) assemble(ctx context.Context) (err error) {
 	s.tx = s.observer.Transactor(b)
 	s.accounts = account.New(b.Accounts(), s.tx, account.Options{})
 	s.signals = busysignal.New(b.BusySignals(), s.tx, busysignal.Options{CheckAccount: s.accounts.CheckOpen})
-	s.evidence = newEvidenceKeeper(b)
+	sources := s.people.sources(c.Sources)
+	s.evidence = newEvidenceKeeper(c, func() ades.Timestamper { return s.observer.Sources(sources()).Time })
 	s.assembleMail()
 	if err = s.assembleWebhooks(ctx); err != nil {
 		return err
@@ -546,7 +547,7 @@ func (s *Server) Run(ctx context.Context) error {
 		group.Go(func() error { return front.Serve(running, listener, s.config.TLS, s.handler, s.config.Log) })
 	}
 	group.Go(func() error { return every(running, cleanupInterval, s.cleanup) })
-	group.Go(func() error { return every(running, chainInterval, s.chainEvidence) })
+	group.Go(func() error { return every(running, chainInterval, s.evidence.keep) })
 	group.Go(func() error { return every(running, cleanupInterval, s.renewCertificates) })
 	group.Go(func() error { return s.runner().Run(running) })
 	group.Go(func() error { return s.warmRenderer(running) })
@@ -556,7 +557,7 @@ func (s *Server) Run(ctx context.Context) error {
 		metrics.Go(func() error { return front.Serve(measured, s.metricsListener, nil, s.Metrics(), s.config.Log) })
 	}
 	err := errors.Join(group.Wait(), s.closeSigning()) // before the last entries are chained
-	s.stopEvidence(ctx)
+	s.evidence.stop(ctx)
 	end()
 	err = errors.Join(err, metrics.Wait())
 	if s.stopping.Load() {

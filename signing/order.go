@@ -51,10 +51,10 @@ type Signature struct {
 	Bytes       int64     // by which the document grew
 }
 
-// Ledger counts signatures. Signed joins the transaction in which a signed document is stored, the
+// Ledger counts signatures. AddSignature joins the transaction in which a signed document is stored, the
 // last but for [Owner.Ended] to do so; ordered says that it was signed to order.
 type Ledger interface {
-	Signed(ctx context.Context, account, request string, ordered bool, at time.Time) error
+	AddSignature(ctx context.Context, account, request string, ordered bool, at time.Time) error
 }
 
 // noOwner is the Owner of a service that has none.
@@ -107,7 +107,7 @@ func (sess *session) notifyOwner(ctx context.Context, r *Request, signature Sign
 		}
 	}
 	if ledger := sess.options.Ledger; ledger != nil {
-		if err := ledger.Signed(ctx, r.Account, r.ID, r.ordered(), sess.now(ctx)); err != nil {
+		if err := ledger.AddSignature(ctx, r.Account, r.ID, r.ordered(), sess.now(ctx)); err != nil {
 			return err
 		}
 	}

@@ -76,8 +76,8 @@ func (o *owner) Ended(ctx context.Context, order string) error {
 // ledger notes signatures beside what else is told of their request.
 type ledger struct{ log storage.EvidenceLog }
 
-// Signed implements [signing.Ledger].
-func (l ledger) Signed(ctx context.Context, of, request string, ordered bool, at time.Time) error {
+// AddSignature implements [signing.Ledger].
+func (l ledger) AddSignature(ctx context.Context, of, request string, ordered bool, at time.Time) error {
 	encoded, err := json.Marshal(map[string]bool{"ordered": ordered})
 	return errors.Join(err, l.log.Record(ctx, storage.Entry{Subject: request, Account: of, Kind: "ledger", At: at, Facts: encoded}))
 }

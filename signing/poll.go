@@ -18,9 +18,9 @@ type Answer struct {
 	Document storage.Blob // nil unless signed
 	Failure  idp.Failure  // idp.AuthorizationPending and idp.SlowDown: not decided yet
 	Code     string       // verification code, empty when not known
-	// Free releases the busy signal. It is set with a document, and called before the last bytes of the
+	// ReleaseSignal releases the busy signal. It is set with a document, and called before the last bytes of the
 	// document are written, so that the signal is free for a client which has all of it.
-	Free func() error
+	ReleaseSignal func() error
 }
 
 // Poll takes the request as far as it goes now, and calls answer with its state. A result, signed or
@@ -177,7 +177,7 @@ func (sess *session) deliver(ctx context.Context, answer func(Answer) error) err
 		return fmt.Errorf("signing: opening the signed document: %w", err)
 	}
 	defer blob.Close()
-	if err := answer(Answer{Document: blob, Free: func() error { return sess.freeEarly(ctx) }}); err != nil {
+	if err := answer(Answer{Document: blob, ReleaseSignal: func() error { return sess.freeEarly(ctx) }}); err != nil {
 		return err
 	}
 	failpoint.Here("signing/delivered")

@@ -121,7 +121,7 @@ func (s service) pollInsistently(id string) (signed []byte) {
 				if signed, err = io.ReadAll(io.NewSectionReader(a.Document, 0, a.Document.Size())); err != nil {
 					return err
 				}
-				return a.Free()
+				return a.ReleaseSignal()
 			})
 		})
 		if err != nil {

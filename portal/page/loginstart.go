@@ -104,7 +104,7 @@ func (p *Page) recordAttempt(r *http.Request, a attempt, form string, counters [
 	err = storage.InTx(r.Context(), p.config.Tx, func(ctx context.Context) (err error) {
 		lease = ""
 		submitted, submittedCookie, err := p.findSubmission(ctx, form)
-		if err != nil {
+		if err != nil && !errors.Is(err, errNoSession) {
 			return err
 		}
 		if l := submitted.login(); l != nil && l.Attempt.sameForm(&a) && l.Attempt.pending() && !l.Attempt.abandoned(p.now(ctx)) {
@@ -146,21 +146,18 @@ func (p *Page) continueAsPerson(w http.ResponseWriter, r *http.Request, to targe
 	return seeOther(w, r, path)
 }
 
-// findSubmission returns the session that an earlier submission of the form began, and its cookie. The session
-// is empty if there is none, or if it has expired.
+// findSubmission returns the session that an earlier submission of the form began, and its cookie. It returns errNoSession
+// if there is none, or if it has expired.
 func (p *Page) findSubmission(ctx context.Context, form string) (v session, cookie string, err error) {
 	record, err := p.config.Store.Record(ctx, recordKey("form", form))
 	switch {
 	case errors.Is(err, storage.ErrNotFound), err == nil && !p.now(ctx).Before(record.Expires):
-		return session{}, "", nil
+		return session{}, "", errNoSession
 	case err != nil:
 		return session{}, "", fmt.Errorf("page: reading a form's submission: %w", err)
 	}
 	cookie = deriveCookie(record.Value, form)
 	v, err = p.loadSession(ctx, sessionKey(cookie))
-	if errors.Is(err, errNoSession) {
-		err = nil
-	}
 	return v, cookie, err
 }
 

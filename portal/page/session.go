@@ -24,19 +24,21 @@ const (
 	renewAfter  = time.Minute      // the expiry of a session in use is stored again after this time
 )
 
-// errNoSession reports that the browser has no session: no person has logged in with it.
-var errNoSession = errors.New("no person has logged in")
+// errNoSession reports that the browser has no session. [portal.ErrNotLoggedIn] is about the participant instead: no
+// person has logged in as the participant, with any browser.
+var errNoSession = errors.New("this browser has no session")
 
 // session is what the server stores about a browser. A login session lasts while the person logs in. When the person is
-// known, the browser gets a person session, with another cookie.
+// known, the browser gets a person session, with another cookie. The functions that find a session return errNoSession if
+// there is none. The zero session that they return with it belongs to no person, and deleteSession ignores it.
 type session struct {
-	key     []byte
+	key     []byte // of the record in the store
 	expires time.Time
-	record  sessionRecord // nil: there is no session
+	record  sessionRecord
 }
 
-// sessionRecord is the record of a session: a *loginSession or a *personSession. Its names in the stored JSON cannot
-// change.
+// sessionRecord is the record of a session: a *loginSession or a *personSession. The names of its members in the stored
+// JSON cannot change.
 type sessionRecord interface {
 	// expiry returns when a session that is used now expires.
 	expiry(now time.Time) time.Time
@@ -76,6 +78,12 @@ func (s *personSession) expiry(now time.Time) time.Time {
 
 func (s *personSession) counterpart() []byte { return s.LoginSession }
 
+// needsRenewal reports whether a session that is stored with an expiry shall be stored with a later one: less than 29 of
+// its 30 minutes are left, and its final end does not limit them.
+func (s *personSession) needsRenewal(expires, now time.Time) bool {
+	return expires.Sub(now) < idleTimeout-renewAfter && expires.Before(s.EndsBy)
+}
+
 // login returns the record of a login session, or nil.
 func (v session) login() *loginSession {
 	l, _ := v.record.(*loginSession)
@@ -106,13 +114,13 @@ func (p *Page) loadSession(ctx context.Context, key []byte) (session, error) {
 		return session{}, fmt.Errorf("page: reading a session: %w", err)
 	}
 	decoded, err := decodeSession(record.Value)
-	if err != nil {
+	if err != nil { // it is left out, because it may quote personal data of the record
 		return session{}, errors.New("page: a session cannot be decoded")
 	}
 	return session{key, record.Expires, decoded}, nil
 }
 
-// decodeSession decodes a stored record. That of a login session has an attempt.
+// decodeSession decodes a stored record. The kind of the session is not stored: only login sessions have an Attempt.
 func decodeSession(value []byte) (sessionRecord, error) {
 	login, person := new(loginSession), new(personSession)
 	if err := json.Unmarshal(value, login); err != nil {
@@ -136,7 +144,8 @@ func (p *Page) saveSession(ctx context.Context, v session) error {
 	return nil
 }
 
-// updateSession stores the session as f changes it, and returns it. It returns errNoSession if the session has ended.
+// updateSession calls f, which may change the session, stores the session with a new expiry, and returns it. It returns
+// errNoSession if the session has ended.
 func (p *Page) updateSession(ctx context.Context, key []byte, f func(*session) error) (changed session, err error) {
 	err = storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
 		v, err := p.loadSession(ctx, key)
@@ -153,7 +162,7 @@ func (p *Page) updateSession(ctx context.Context, key []byte, f func(*session) e
 }
 
 // deleteSession deletes a session and its counterpart, so that both cookies are invalid. It runs in ctx's transaction,
-// if there is one. It does nothing if v is empty.
+// if there is one. It does nothing if v is the zero session.
 func (p *Page) deleteSession(ctx context.Context, v session) error {
 	if v.record == nil {
 		return nil
@@ -182,10 +191,10 @@ func (p *Page) loggedInPerson(r *http.Request) (*portal.Person, error) {
 	if err != nil {
 		return nil, err
 	}
-	if left := v.expires.Sub(p.now(ctx)); left < idleTimeout-renewAfter && v.expires.Before(v.person().EndsBy) {
+	if v.person().needsRenewal(v.expires, p.now(ctx)) {
 		err = p.renewSession(ctx, v.key)
 	}
-	if errors.Is(err, errNoSession) { // it has ended meanwhile
+	if errors.Is(err, errNoSession) { // the session has ended since it was read
 		return nil, nil
 	}
 	if err != nil {
@@ -196,7 +205,8 @@ func (p *Page) loggedInPerson(r *http.Request) (*portal.Person, error) {
 
 // renewSession stores a session with a later expiry. If the store is full, the session keeps its expiry.
 func (p *Page) renewSession(ctx context.Context, key []byte) error {
-	_, err := p.updateSession(ctx, key, func(*session) error { return nil })
+	unchanged := func(*session) error { return nil }
+	_, err := p.updateSession(ctx, key, unchanged) // sets the expiry
 	if errors.Is(err, storage.ErrFull) {
 		return nil
 	}
@@ -204,8 +214,11 @@ func (p *Page) renewSession(ctx context.Context, key []byte) error {
 }
 
 // authorize returns the participant that the path names, if the person who has logged in with the browser is
-// that participant. Errors: [portal.ErrNotFound]; and together with the participant errNoSession,
-// [portal.ErrOtherPerson], and [portal.ErrNotLoggedIn] if no person has opened the participant's link yet.
+// that participant. It returns [portal.ErrNotFound] if there is no such participant. With these errors the participant is
+// returned too:
+//   - [portal.ErrNotLoggedIn]: no person has opened the participant's link yet;
+//   - errNoSession: no person has logged in with this browser;
+//   - [portal.ErrOtherPerson]: another person has logged in with this browser.
 func (p *Page) authorize(r *http.Request) (portal.ParticipantView, portal.Person, error) {
 	view, err := p.config.Portal.ParticipantView(r.Context(), r.PathValue("process"), r.PathValue("who"))
 	if err != nil {
@@ -239,7 +252,7 @@ const (
 	tokenSize     = 32 // bytes, before base64url
 )
 
-// newToken returns a random value of a cookie, or a random name of a form.
+// newToken returns tokenSize random bytes in base64url, as the ID of a login form.
 func newToken() string { return base64.RawURLEncoding.EncodeToString(newSeed()) }
 
 // newSeed returns tokenSize random bytes.
@@ -249,8 +262,9 @@ func newSeed() []byte {
 	return seed
 }
 
-// deriveCookie derives a cookie from a stored seed and a secret of the browser. Neither the store nor an
-// earlier page is enough to compute it, and the same secret always gives the same cookie.
+// deriveCookie derives the cookie of a session from a stored seed and a text that the browser sends: the ID of a login
+// form, or the cookie of the login session. The same form, sent twice, gets the same cookie. An attacker would need both:
+// a copy of the store has no form's ID and no cookie, and a page or a cookie from before the login has no seed.
 func deriveCookie(seed []byte, secret string) string {
 	mac := hmac.New(sha256.New, seed)
 	mac.Write([]byte(secret))
@@ -273,10 +287,11 @@ func sessionKey(cookie string) []byte {
 	if err != nil || len(random) != tokenSize {
 		return nil
 	}
-	return recordKey("visit", cookie) // an earlier name of a session, from which the keys of stored sessions are made
+	return recordKey("visit", cookie) // stored sessions have keys of this kind, which is an earlier word for session
 }
 
-// recordKey returns the key of a record of a kind.
+// recordKey returns the key of a record: a hash of its kind and of its name, which is unique among those of the kind. The
+// name of a session is its cookie.
 func recordKey(kind, name string) []byte {
 	sum := sha256.Sum256([]byte(kind + " " + name))
 	return sum[:]

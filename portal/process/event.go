@@ -30,6 +30,14 @@ type LogInAgain struct {
 	Person      Person
 }
 
+// TurnEvent is an event that begins a turn: [BeginSigning] or [BeginSigningAs].
+type TurnEvent interface {
+	Event
+	// WithRequest returns the event with the ID of a signing request. [Process.Check] does not need the ID,
+	// [Process.Apply] does.
+	WithRequest(id string) TurnEvent
+}
+
 // BeginSigning is the start of a signature by a participant who has logged in.
 type BeginSigning struct {
 	Participant string
@@ -122,6 +130,18 @@ func (p *Process) Check(e Event, now time.Time) error {
 		}
 	}
 	return nil
+}
+
+// WithRequest implements [TurnEvent].
+func (e BeginSigning) WithRequest(id string) TurnEvent {
+	e.Request = id
+	return e
+}
+
+// WithRequest implements [TurnEvent].
+func (e BeginSigningAs) WithRequest(id string) TurnEvent {
+	e.Request = id
+	return e
 }
 
 func (e LogIn) subject(p *Process) *Participant            { return p.Linked(e.Link) }

@@ -19,7 +19,7 @@ func TestSignaturesDoNotWait(t *testing.T) {
 	}
 	count := func(ctx context.Context, request string) {
 		t.Helper()
-		if err := s.Signed(ctx, a.ID, request, false, time.Now()); err != nil {
+		if err := s.AddSignature(ctx, a.ID, request, false, time.Now()); err != nil {
 			t.Errorf("%s: %v", request, err)
 		}
 	}
