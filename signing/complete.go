@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// completeFor is how long the service tries to get the timestamp and the revocation data for a stored
-	// value (spec 3.9).
-	completeFor = 15 * time.Minute
+	// clientCompleteFor is how long the service tries to get the timestamp and the revocation data for the stored value
+	// of a request that a client polls (spec 3.9). An order has orderCompleteFor instead.
+	clientCompleteFor = 15 * time.Minute
 
 	// firstRetryPause is the pause after the first attempt to complete a signature, and longestRetryPause the longest
 	// one, since an attempt may download a large revocation list. Polls during a pause make no attempt: they would
@@ -28,29 +28,29 @@ const (
 	longestRetryPause = 30 * time.Second
 )
 
-// complete makes one attempt to take the request from [Signed] to [Complete]. It builds the signature in a draft, for
-// at most timeout, and stores the draft as the signed document, which always has the level of the request. The result
-// is stored even if ctx has ended, as long as the lease is held.
+// attemptCompletion makes one attempt to take the request from [Signed] to [Complete]. It builds the signature in a
+// draft, for at most timeout, and stores the draft as the signed document, which always has the level of the request. The
+// result is stored even if ctx has ended, as long as the lease is held.
 //
 // It returns errors of the server and the store. If the request ends with a failure, or a source of validation data is
-// responsible for the error of the attempt, complete returns nil.
-func (sess *session) complete(ctx context.Context, timeout time.Duration) error {
-	d, signer, err := sess.build(ctx, timeout)
+// responsible for the error of the attempt, attemptCompletion returns nil.
+func (sess *session) attemptCompletion(ctx context.Context, timeout time.Duration) error {
+	d, signer, err := sess.buildDraft(ctx, timeout)
 	if d != nil {
 		defer d.Close()
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err != nil {
-		return sess.buildFailed(ctx, d, err)
+		return sess.afterBuildError(ctx, d, err)
 	}
-	if err := sess.finish(ctx, d, signer); err != nil {
-		return sess.finishFailed(ctx, d, err)
+	if err := sess.commitDraft(ctx, d, signer); err != nil {
+		return sess.afterCommitError(ctx, d, err)
 	}
 	return nil
 }
 
-// buildFailed stores what follows from an error of build: the request ends, or a later attempt is made.
-func (sess *session) buildFailed(ctx context.Context, d draft, err error) error {
+// afterBuildError stores what follows from an error of buildDraft: the request ends, or a later attempt is made.
+func (sess *session) afterBuildError(ctx context.Context, d draft, err error) error {
 	var final finalError
 	switch {
 	case errors.As(err, &final):
@@ -59,16 +59,19 @@ func (sess *session) buildFailed(ctx context.Context, d draft, err error) error 
 		// The draft has the value and, from level T on, its timestamp. The next attempt starts with them: a revocation
 		// after the time of the timestamp does not invalidate the signature (EN 319 102-1 5.5.4), and another timestamp
 		// may cost money.
-		return sess.postpone(ctx, err, d)
+		return sess.postpone(ctx, d, err)
 	}
 	// The next attempt starts anew, for example with another timestamp if the authority of this one is not trusted.
-	return sess.postpone(ctx, err, nil)
+	return sess.postpone(ctx, nil, err)
 }
 
-// finishFailed stores what follows from an error of finish. If it stores nothing, a later poll or the job tries again.
-func (sess *session) finishFailed(ctx context.Context, d draft, err error) error {
+// afterCommitError stores what follows from an error of commitDraft: the request ends if the document no longer allows
+// the signature, and the next attempt is due after a pause if the store is full. After any other error it stores nothing,
+// and a later poll or the job tries again.
+func (sess *session) afterCommitError(ctx context.Context, d draft, err error) error {
+	otherSigned := sess.r.ordered() && errors.Is(err, storage.ErrMoved) // another person has signed the document since
 	switch {
-	case errors.Is(err, ErrUnwanted), errors.Is(err, storage.ErrMoved) && sess.r.ordered():
+	case errors.Is(err, ErrUnwanted), otherSigned:
 		return sess.fail(ctx, *unwanted)
 	case errors.Is(err, storage.ErrFull):
 		sess.postponeFull(ctx, d)
@@ -79,15 +82,15 @@ func (sess *session) finishFailed(ctx context.Context, d draft, err error) error
 // errCutShort: the time of an attempt was over before the sources had answered.
 var errCutShort = fmt.Errorf("signing: completion cut short: %w", ades.ErrUnavailable)
 
-// build builds the signature in a draft, for at most timeout. It returns the draft also with an error, unless the
+// buildDraft builds the signature in a draft, for at most timeout. It returns the draft also with an error, unless the
 // document could not be opened.
-func (sess *session) build(ctx context.Context, timeout time.Duration) (draft, *x509.Certificate, error) {
+func (sess *session) buildDraft(ctx context.Context, timeout time.Duration) (draft, *x509.Certificate, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	d, err := sess.openDraft(ctx)
 	var signer *x509.Certificate
 	if err == nil {
-		signer, err = sess.buildSignature(ctx, d)
+		signer, err = sess.fillDraft(ctx, d)
 	}
 	if err != nil && ctx.Err() != nil {
 		err = fmt.Errorf("%w: %w", errCutShort, err)
@@ -108,9 +111,9 @@ func (sess *session) openDraft(ctx context.Context) (draft, error) {
 	return d, err
 }
 
-// buildSignature puts the signature into the draft, at the level of the request, and returns the signer's certificate.
+// fillDraft puts the signature into the draft, at the level of the request, and returns the signer's certificate.
 // It checks in the order of spec 3.8. The error is a finalError if no later attempt can succeed.
-func (sess *session) buildSignature(ctx context.Context, d draft) (*x509.Certificate, error) {
+func (sess *session) fillDraft(ctx context.Context, d draft) (*x509.Certificate, error) {
 	signer, err := d.signer(sess.r.Value)
 	if err != nil {
 		return nil, finalError{failure: wrongValue}
@@ -131,8 +134,8 @@ func (sess *session) buildSignature(ctx context.Context, d draft) (*x509.Certifi
 }
 
 // insertValue puts the value and its timestamp into the draft. If an earlier attempt has stored its draft, in the
-// document or in the request, insertValue continues with that one.
-func (sess *session) insertValue(ctx context.Context, d draft, time ades.Timestamper) error {
+// document or in the request, insertValue continues with the stored draft.
+func (sess *session) insertValue(ctx context.Context, d draft, timestamper ades.Timestamper) error {
 	switch preparedSize, currentSize := d.sizes(); {
 	case currentSize != preparedSize && sess.r.ordered(): // another person has signed the document since
 		return finalError{failure: unwanted}
@@ -141,7 +144,7 @@ func (sess *session) insertValue(ctx context.Context, d draft, time ades.Timesta
 	case sess.r.Draft != nil:
 		return d.restore(sess.r.Draft)
 	}
-	err := d.sign(ctx, sess.r.Value, time)
+	err := d.sign(ctx, sess.r.Value, timestamper)
 	if errors.Is(err, ades.ErrValue) || errors.Is(err, ades.ErrAlgorithm) {
 		return finalError{failure: wrongValue}
 	}
@@ -207,16 +210,16 @@ func revoked(err error, chain []*x509.Certificate) *idp.Failure {
 	return nil
 }
 
-// isAbove reports whether the authority issued a certificate of the chain. The chain may have another
-// certificate of the authority's key.
+// isAbove reports whether the authority issued a certificate of the chain. The chain may contain a different certificate
+// for the authority's key, so isAbove compares by CheckIssuer, not by Equal.
 func isAbove(authority *x509.Certificate, chain []*x509.Certificate) bool {
 	return slices.ContainsFunc(chain, func(c *x509.Certificate) bool { return ades.CheckIssuer(c, authority) == nil })
 }
 
-// finish stores the draft as the signed document, and makes that the request's. If it is not known whether the
-// transaction was committed, the documents that were stored for it are left to the sweep of documents that no record
-// refers to.
-func (sess *session) finish(ctx context.Context, d draft, signer *x509.Certificate) error {
+// commitDraft stores the draft as the signed document, and makes that the document of the request. If the transaction is
+// rolled back, commitDraft deletes the documents that it has stored. If it is not known whether the transaction was
+// committed, they are left to the sweep of documents that no record refers to.
+func (sess *session) commitDraft(ctx context.Context, d draft, signer *x509.Certificate) error {
 	signed, err := d.storeNew(ctx, sess.documents)
 	if err != nil {
 		return err
@@ -233,10 +236,11 @@ func (sess *session) finish(ctx context.Context, d draft, signer *x509.Certifica
 			sess.notifyOwner(ctx, r, signature),
 		)
 	})
+	commitUnknown := errors.Is(err, storage.ErrUnavailable)
 	switch {
 	case err == nil:
 		failpoint.Here("signing/completed")
-	case !errors.Is(err, storage.ErrUnavailable): // the transaction was rolled back
+	case !commitUnknown: // the transaction was rolled back
 		_ = sess.drop(ctx, d.uncommitted()...)
 	}
 	return err
@@ -245,16 +249,21 @@ func (sess *session) finish(ctx context.Context, d draft, signer *x509.Certifica
 // postpone stores when the next attempt is due, and the draft d for it, unless d is nil. If the time for completing is
 // over, the request ends instead, and its value is kept for [Service.Recover]. If a source of validation data is
 // responsible for cause, postpone reports cause as a step; else it returns cause.
-func (sess *session) postpone(ctx context.Context, cause error, d draft) error {
+func (sess *session) postpone(ctx context.Context, d draft, cause error) error {
 	now := sess.now(ctx)
-	waited := now.Sub(cmp.Or(sess.r.SignedAt, sess.r.Expires))
+	signedAt := cmp.Or(sess.r.SignedAt, sess.r.Expires) // early versions stored requests without SignedAt
+	waited := now.Sub(signedAt)
 	if waited > sess.r.completeFor() {
-		return errors.Join(sess.giveUp(ctx, cause, d), ownFault(cause))
+		return errors.Join(sess.giveUp(ctx, d, cause), serverError(cause))
 	}
+	// The pauses grow with the time that the sources have not answered, so that a short outage costs little time and a
+	// long one few attempts.
 	pause := min(max(waited/4, firstRetryPause), longestRetryPause)
 	if errors.Is(cause, errCutShort) {
 		pause = 0 // the job is due at once, and has more time than a poll
 	}
+	// If there is no room for d, nothing is stored, unlike by postponeFull: storing the pause alone would hide storage.ErrFull
+	// from the caller.
 	err := sess.store(ctx, sess.withDraft(d, func(_ context.Context, r *Request) error {
 		r.NextTry = whole(now.Add(pause))
 		return nil
@@ -262,11 +271,12 @@ func (sess *session) postpone(ctx context.Context, cause error, d draft) error {
 	return errors.Join(err, sess.reportPostponed(ctx, cause))
 }
 
-// postponeFull stores when the next attempt is due after the store had no room for the signed document, and the draft d
-// if there is room for that, because XML drafts are small. It ignores an error: the attempt is then repeated at once.
+// postponeFull stores when the next attempt is due after the store had no room for the signed document. It also stores the
+// draft d if there is room for it: that of an XML document is smaller than the document, since it has the changes alone.
+// It ignores errors, because its caller returns the error of the store. The attempt is then repeated without the pause.
 func (sess *session) postponeFull(ctx context.Context, d draft) {
 	_ = sess.storeWithDraft(ctx, d, func(_ context.Context, r *Request) error {
-		r.NextTry = sess.now(ctx).Add(longestRetryPause)
+		r.NextTry = whole(sess.now(ctx).Add(longestRetryPause))
 		return nil
 	})
 }
@@ -295,17 +305,17 @@ func (sess *session) withDraft(d draft, f change) change {
 // reportPostponed reports cause as a step and returns nil if a source of validation data is responsible for it. Else
 // it returns cause.
 func (sess *session) reportPostponed(ctx context.Context, cause error) error {
-	if err := ownFault(cause); err != nil {
+	if err := serverError(cause); err != nil {
 		return err
 	}
 	sess.report(ctx, Step{Request: sess.id, Name: "signature.postponed", Err: cause})
 	return nil
 }
 
-// ownFault returns the error of an attempt, or nil if a source of validation data is responsible for it. If the error
-// says that a chain is missing or that a certificate is not valid, they are those of a timestamp authority or a
-// responder, because the signer's have been checked by then.
-func ownFault(err error) error {
+// serverError returns the error of an attempt if the server or the store is responsible for it, and nil if a source of
+// validation data is. If the error says that a chain is missing or that a certificate is not valid, it is the chain or the
+// certificate of a timestamp authority or a responder, because those of the signer have been checked by then.
+func serverError(err error) error {
 	for _, fault := range []error{ades.ErrTimestamp, ades.ErrNoRevocation, ades.ErrUnavailable, ades.ErrRevoked, ades.ErrNoChain, ades.ErrOutsideValidity} {
 		if errors.Is(err, fault) {
 			return nil

@@ -58,7 +58,7 @@ func (s *Service) MaxAttempts(kind string) int {
 	const more = 100 // the first tries follow sooner
 	switch kind {
 	case completeKind, completeXMLKind:
-		return int(completeFor/longestRetryPause) + more
+		return int(clientCompleteFor/longestRetryPause) + more
 	case DriveKind:
 		return int(orderCompleteFor/s.options.Interval) + more
 	}
@@ -137,7 +137,7 @@ func (sess *session) completeDue(ctx context.Context) (retry time.Time, err erro
 	work, stop := sess.hold(ctx)
 	defer stop()
 	failpoint.Here("signing/due")
-	err = sess.complete(work, jobCompletionTimeout)
+	err = sess.attemptCompletion(work, jobCompletionTimeout)
 	stop()
 	if sess.cancelled(ctx, sess.id, err) {
 		return retry, nil

@@ -77,7 +77,7 @@ func (r *Request) completeFor() time.Duration {
 	if r.ordered() {
 		return orderCompleteFor
 	}
-	return completeFor
+	return clientCompleteFor
 }
 
 // order begins an order, and stores the job that drives its request. It returns the identity of the document, which no

@@ -111,7 +111,7 @@ func (sess *session) proceed(ctx context.Context, early bool) error {
 		}
 	}
 	if sess.r.Phase == Signed && sess.r.pollCompletes(sess.now(ctx)) {
-		return sess.complete(ctx, pollCompletionTimeout)
+		return sess.attemptCompletion(ctx, pollCompletionTimeout)
 	}
 	return nil
 }

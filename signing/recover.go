@@ -56,7 +56,7 @@ func (s *Service) keptForRecovery(r *Request, now time.Time) bool {
 
 // giveUp ends the request because its signature could not be completed in time, and reports cause with the failure. The
 // value stays, and so does the draft d, unless that is nil or there is no room for it.
-func (sess *session) giveUp(ctx context.Context, cause error, d draft) error {
+func (sess *session) giveUp(ctx context.Context, d draft, cause error) error {
 	return sess.storeWithDraft(ctx, d, func(ctx context.Context, r *Request) error {
 		return sess.failedFor(ctx, r, incomplete(cause), failedEntry{Reason: reasonOf(cause), cause: cause})
 	})
@@ -197,7 +197,7 @@ func (s *Service) Recover(ctx context.Context, request string, w io.Writer) erro
 	}
 	attempt, end := context.WithTimeout(ctx, jobCompletionTimeout)
 	defer end()
-	_, err = sess.buildSignature(attempt, d)
+	_, err = sess.fillDraft(attempt, d)
 	var final finalError
 	switch {
 	case errors.As(err, &final):

@@ -26,50 +26,52 @@ const (
 // not be stored.
 var errInterrupted = errors.New("no result was stored before the lease ran out")
 
-// result is the outcome of an attempt. At most one of then, retry and failure is set. Unless retry or failure is set,
-// the job is done.
+// result is the outcome of an attempt, and what the runner knows about storing it.
 type result struct {
 	queue *kindQueue
 	lease storage.Lease // as it was claimed
+	outcome
+	storeState
+}
 
+// outcome is the outcome of an attempt. At most one of its fields is set. Unless retry or failure is set, the job is done.
+type outcome struct {
 	then    func(ctx context.Context) error // called in the transaction that finishes the job
 	retry   time.Time                       // when the job, which is not done, is due again
 	failure *failure                        // nil: the attempt has not failed
+}
 
-	// The runner sets these when it stores the result:
+// storeState is what the runner knows about an outcome that it has tried to store.
+type storeState struct {
 	lost        bool     // the lease was lost, and nothing was stored
 	unconfirmed *failure // perhaps stored: the store became unavailable before it confirmed that
 }
 
 // failure is the failure of an attempt.
 type failure struct {
-	err    error
-	stored storage.Failure // the argument of storage.Jobs.Fail
-	job    storage.Job     // the job as Fail leaves it
+	err     error
+	toStore storage.Failure // the argument of storage.Jobs.Fail
+	job     storage.Job     // the job as Fail leaves it (see newFailure)
 }
 
-// do makes an attempt and returns its result. If the attempt before was interrupted, do returns the failure of that
-// attempt instead.
-func (w *run) do(ctx context.Context, q *kindQueue, lease storage.Lease) result {
-	r := result{queue: q, lease: lease}
-	if lease.Interrupted {
-		w.leases.returned(lease)
-		r.failure = newFailure(q, lease, errInterrupted, time.Time{})
-		return r
-	}
+// attempt makes an attempt and returns its outcome.
+func (q *kindQueue) attempt(ctx context.Context, lease storage.Lease) outcome {
 	ctx, cancel := context.WithTimeout(ctx, q.Timeout)
 	defer cancel()
 	retry, then, err := q.call(ctx, lease.Job)
-	w.leases.returned(lease)
 	switch {
 	case err == nil:
-		r.retry, r.then = retry, then
+		return outcome{retry: retry, then: then}
 	case errors.Is(ctx.Err(), context.Canceled): // the runner stops, or the lease was lost: the attempt has not failed
-		r.retry = time.Now()
-	default:
-		r.failure = newFailure(q, lease, err, retry)
+		return outcome{retry: time.Now()}
 	}
-	return r
+	return outcome{failure: newFailure(q, lease, err, retry)}
+}
+
+// interruptedOutcome returns the failure of the attempt before, which was interrupted. It takes the place of another
+// attempt (storage.Lease).
+func (q *kindQueue) interruptedOutcome(lease storage.Lease) outcome {
+	return outcome{failure: newFailure(q, lease, errInterrupted, time.Time{})}
 }
 
 // call calls the handler of the kind. If the handler panics, call returns an error.
@@ -83,38 +85,49 @@ func (k Kind) call(ctx context.Context, job storage.Job) (retry time.Time, then 
 	return retry, then, err
 }
 
-// newFailure returns the failure of an attempt that ended with err. An error of the store counts like any other: when
-// the failure can be stored, the store is available. retry is when the handler wants the next attempt; unless it is in
-// the future, the attempt is made after the pause that follows from the number of failures.
+// newFailure returns the failure of an attempt that ended with err. Errors of the store need no exception: the failure is
+// stored only once the store works again. retry is when the handler wants the next attempt; unless it is in the future,
+// the attempt is made after the pause that follows from the number of failures.
+//
+// newFailure changes a copy of the job as the Fail methods of the backends change the stored job, for example the one in
+// storage/postgres/jobs.go.
 func newFailure(q *kindQueue, lease storage.Lease, err error, retry time.Time) *failure {
 	now, job := time.Now(), lease.Job
-	pause := countFailure(&job, lease.Interrupted)
+	countFailure(&job, lease.Interrupted)
 	job.LastError, job.FailedAt = ErrorText(err), now
-	stored := storage.Failure{Error: job.LastError, At: now, Interrupted: lease.Interrupted}
+	toStore := storage.Failure{Error: job.LastError, At: now, Interrupted: lease.Interrupted}
 	job.Parked = job.Failures >= q.MaxAttempts || job.Interruptions >= MaxInterruptions
 	switch {
 	case job.Parked:
-		job.Due = now // stored.Due stays zero: the store parks the job
+		job.Due = now // toStore.Due stays zero, which parks the job (storage.Failure)
 	case retry.After(now):
-		job.Due, stored.Due = retry, retry
+		job.Due, toStore.Due = retry, retry
 	default:
-		job.Due, stored.Due = now.Add(pause), now.Add(pause)
+		due := now.Add(nextPause(&job, lease.Interrupted))
+		job.Due, toStore.Due = due, due
 	}
-	return &failure{err, stored, job}
+	return &failure{err, toStore, job}
 }
 
-// countFailure counts a failure of the job, and returns the pause before the next attempt.
-func countFailure(job *storage.Job, interrupted bool) (pause time.Duration) {
+// countFailure counts a failure of the job.
+func countFailure(job *storage.Job, interrupted bool) {
 	job.Failures++
-	if !interrupted {
+	if interrupted {
+		job.Interruptions++
+	} else {
 		job.Interruptions = 0
-		return pauseAfter(job.Failures)
 	}
-	job.Interruptions++
-	return jittered(pauseAfter(job.Interruptions - freeInterruptions))
 }
 
-// pauseAfter returns the pause after so many failures. It is zero if failures is zero or negative.
+// nextPause returns the pause before the next attempt of a job whose failure countFailure has counted.
+func nextPause(job *storage.Job, interrupted bool) time.Duration {
+	if interrupted {
+		return jittered(pauseAfter(job.Interruptions - freeInterruptions))
+	}
+	return pauseAfter(job.Failures)
+}
+
+// pauseAfter returns the pause after the given number of failures. It is zero if failures is zero or negative.
 func pauseAfter(failures int) time.Duration {
 	if failures <= 0 {
 		return 0

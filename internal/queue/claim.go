@@ -136,7 +136,16 @@ func (w *run) claim(ctx context.Context, due []*kindQueue) {
 				w.suspect = suspect
 			}
 			handlerCtx := w.hold(lease, now.Add(q.Timeout))
-			go func() { w.results <- w.do(handlerCtx, q, lease) }()
+			go func() {
+				r := result{queue: q, lease: lease}
+				if lease.Interrupted {
+					r.outcome = q.interruptedOutcome(lease)
+				} else {
+					r.outcome = q.attempt(handlerCtx, lease)
+				}
+				w.leases.noteReturned(lease)
+				w.results <- r
+			}()
 		}
 	}
 }

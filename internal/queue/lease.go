@@ -48,8 +48,9 @@ func (w *run) hold(l storage.Lease, handlerLimit time.Time) context.Context {
 	return ctx
 }
 
-// returned notes that the handler has returned: from now on its time limit does not keep the lease from being extended.
-func (s *leaseSet) returned(l storage.Lease) {
+// noteReturned records that the handler has returned, or is not called: from now on its time limit does not keep the lease
+// from being extended.
+func (s *leaseSet) noteReturned(l storage.Lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if h := s.byToken[l.Token]; h != nil {

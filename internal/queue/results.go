@@ -147,7 +147,7 @@ func (w *run) storeIn(ctx context.Context, results []result) error {
 		var err error
 		switch {
 		case r.failure != nil:
-			err = w.Jobs.Fail(ctx, r.lease, r.failure.stored)
+			err = w.Jobs.Fail(ctx, r.lease, r.failure.toStore)
 		case !r.retry.IsZero():
 			err = w.Jobs.Retry(ctx, r.lease, r.retry)
 		default:

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"go.etcd.io/bbolt"
@@ -14,59 +13,55 @@ import (
 )
 
 // group is a bbolt transaction that several transactions share. They run in it one after the other, and each reads what
-// those before it wrote. They are committed together: a commit flushes the disk twice, which takes longer than all of
-// them. A transaction joins the group if it waits for its turn when the one before ends. If none waits, that one commits
-// the group, so that a transaction without company is not delayed, and those that come during the commit are the next
-// group.
+// the transactions before it wrote. They are committed together: a commit flushes the disk twice, which takes longer than
+// the transactions. A transaction joins the group if it waits for its turn when the transaction before ends. If no
+// transaction waits, the one that ends commits the group, so that a single transaction is not delayed. Transactions that
+// begin during the commit are the next group.
 //
-// A transaction that fails undoes its own writes. If the commit fails, all transactions of the group fail with that
-// error: also those that only read, or failed, because they read what was never stored.
-//
-// Only the transaction that has the turn uses a group, until done is closed.
+// A transaction that fails undoes its own writes. If the commit fails, all transactions of the group fail with the error
+// of the commit: also those that only read or failed, because they may have read data that was never stored.
 type group struct {
+	// Only the transaction that has the turn uses these:
 	tx      *bbolt.Tx
 	writers int // transactions that wrote, and wait for the commit
-	size    int // bytes that they wrote
-	// flushes are those of documents that transactions of the group appended to. They are done before the commit.
+	size    int // bytes that the writers wrote
+
+	// All transactions of the group use the following, also after their turn.
+
+	// flushes counts the transactions that may still flush the documents that they appended to. The commit waits for them.
 	flushes sync.WaitGroup
-	done    chan struct{} // closed when the group has ended
+	done    chan struct{} // closed when the group was committed or rolled back
 
 	mu  sync.Mutex
-	err error // why it was not committed
+	err error // why the group cannot be committed, or was not; nil: no reason yet
 }
 
-// A group with so many transactions that write, or so many bytes, is committed though others wait.
+// A group that has this many writers, or in which they wrote this many bytes, is committed even if other transactions wait.
 const (
 	maxGroupWriters = 64
 	maxGroupBytes   = 4 << 20
 )
 
-var (
-	errCannotUndo = errors.New("bolt: buckets were made or deleted, which cannot be undone alone")
-	// errPanicked is the error of a function that panicked.
-	errPanicked = errors.New("bolt: the function of the transaction panicked")
-)
-
-// fail has the commit fail with an error.
-func (g *group) fail(err error) {
+// abort makes the commit of the group fail with an error.
+func (g *group) abort(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.err = errors.Join(g.err, err)
 }
 
-// failure returns why the group cannot be committed, or was not.
-func (g *group) failure() error {
+// abortErr returns why the group cannot be committed, or was not.
+func (g *group) abortErr() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.err
 }
 
-// isFull reports whether no other transaction may join the group.
-func (g *group) isFull() bool {
-	return g.writers >= maxGroupWriters || g.size >= maxGroupBytes || g.failure() != nil
+// isComplete reports whether no other transaction may join the group.
+func (g *group) isComplete() bool {
+	return g.writers >= maxGroupWriters || g.size >= maxGroupBytes || g.abortErr() != nil
 }
 
-// begin waits for a turn, and begins a transaction in the group of the one before, or in a new one.
+// begin waits for a turn, and begins a transaction in the group of the transaction before, or in a new group.
 func (db *DB) begin(ctx context.Context) (*txn, error) {
 	if err := db.turns.take(ctx); err != nil {
 		return nil, err
@@ -79,7 +74,8 @@ func (db *DB) begin(ctx context.Context) (*txn, error) {
 		}
 		db.group = g
 	}
-	log := &undoLog{isKept: db.group.writers > 0}
+	// Without writers before it, a transaction that fails needs no undo: the group is rolled back.
+	log := &undoLog{needsUndo: db.group.writers > 0}
 	return &txn{db: db, group: db.group, tx: &boltTx{db.group.tx, log}}, nil
 }
 
@@ -98,25 +94,26 @@ func (db *DB) newGroup() (*group, error) {
 func (t *txn) end(err error) error {
 	db, g := t.db, t.group
 	err = t.leave(err)
-	if g.writers == 0 { // it is the first, and stores nothing
+	if g.writers == 0 { // no transaction of this group wrote
 		_ = t.closeFiles(false)
 		db.endGroup()
 		db.turns.release()
 		return err
 	}
 	g.flushes.Add(1)
-	passed := !g.isFull() && db.turns.pass()
-	if flushed := t.closeFiles(err == nil); flushed != nil {
-		g.fail(translate(flushed))
+	passed := !g.isComplete() && db.turns.pass()
+	if flushErr := t.closeFiles(err == nil); flushErr != nil {
+		g.abort(translate(flushErr))
 	}
 	g.flushes.Done()
-	if !passed && (g.isFull() || !db.turns.pass()) {
+	// Try again to pass the turn: another transaction may have begun to wait while the files were flushed.
+	if !passed && (g.isComplete() || !db.turns.pass()) {
 		db.endGroup()
 		db.turns.release()
 	}
 	<-g.done
-	if failed := g.failure(); failed != nil {
-		return failed
+	if groupErr := g.abortErr(); groupErr != nil {
+		return groupErr
 	}
 	return err
 }
@@ -128,42 +125,42 @@ func (t *txn) leave(err error) error {
 	defer t.mu.Unlock()
 	g, log := t.group, t.tx.log
 	t.tx = nil
-	if t.broken != nil {
-		broken := fmt.Errorf("bolt: a part of the transaction failed: %w", t.broken)
-		g.fail(broken)
-		err = cmp.Or(err, broken)
+	if t.panicErr != nil {
+		abortErr := fmt.Errorf("bolt: a part of the transaction failed: %w", t.panicErr)
+		g.abort(abortErr)
+		err = cmp.Or(err, abortErr)
 	}
-	if err == nil && t.failed != nil {
-		err = fmt.Errorf("bolt: a nested transaction failed: %w", t.failed)
+	if err == nil && t.nestedErr != nil {
+		err = fmt.Errorf("bolt: a nested transaction failed: %w", t.nestedErr)
 	}
 	if err == nil && log.wrote {
 		g.writers++
 		g.size += log.size
 	}
-	if err != nil && g.writers > 0 && t.broken == nil {
-		if undone := guarded(log.undo); undone != nil {
-			g.fail(fmt.Errorf("bolt: undoing a transaction that failed (%w): %w", err, undone))
+	if err != nil && g.writers > 0 && t.panicErr == nil {
+		if undoErr := guarded(log.undo); undoErr != nil {
+			g.abort(fmt.Errorf("bolt: undoing a transaction that failed (%w): %w", err, undoErr))
 		}
 	}
 	return err
 }
 
-// endGroup commits the group of the transaction that has the turn, or rolls it back if it failed or nothing was written.
-// If bbolt panicked in the commit, the free pages that it took are not used again before the store is opened again.
+// endGroup commits the group of the transaction that has the turn, or rolls it back if it was aborted or has no writers.
 func (db *DB) endGroup() {
 	g := db.group
 	db.group = nil
 	g.flushes.Wait()
-	if g.writers > 0 && g.failure() == nil {
+	if g.writers > 0 && g.abortErr() == nil {
 		if err := db.commit(g.tx); err != nil {
-			g.fail(fmt.Errorf("bolt: committing: %w", err))
+			g.abort(fmt.Errorf("bolt: committing: %w", err))
 		}
 	}
-	_ = g.tx.Rollback() // after a commit it answers that there is nothing to undo
+	_ = g.tx.Rollback() // after a commit it returns an error, and does nothing
 	close(g.done)
 }
 
-// lock waits for a turn without a group: nothing is written that is not committed, until unlock is called.
+// lock waits for a turn, and commits the group that is open. Until unlock is called, no transaction runs, and no
+// write waits for a commit.
 func (db *DB) lock(ctx context.Context) error {
 	if err := db.turns.take(ctx); err != nil {
 		return err
@@ -175,64 +172,3 @@ func (db *DB) lock(ctx context.Context) error {
 }
 
 func (db *DB) unlock() { db.turns.release() }
-
-// turns are taken one at a time, in the order of waiting. The zero value is ready for use.
-type turns struct {
-	mu      sync.Mutex
-	taken   bool
-	waiting []chan struct{} // closed when it is the turn of that waiter
-}
-
-// take waits for a turn, or for the end of the context.
-func (t *turns) take(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	t.mu.Lock()
-	if !t.taken {
-		t.taken = true
-		t.mu.Unlock()
-		return nil
-	}
-	turn := make(chan struct{})
-	t.waiting = append(t.waiting, turn)
-	t.mu.Unlock()
-	select {
-	case <-turn:
-		return nil
-	case <-ctx.Done():
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	i := slices.Index(t.waiting, turn)
-	if i < 0 {
-		return nil // the turn was passed to this waiter meanwhile
-	}
-	t.waiting = slices.Delete(t.waiting, i, i+1)
-	return ctx.Err()
-}
-
-// pass gives the turn of the caller to the first that waits, and reports whether any does. If none does, the caller
-// still has the turn.
-func (t *turns) pass() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.waiting) == 0 {
-		return false
-	}
-	close(t.waiting[0])
-	t.waiting = slices.Delete(t.waiting, 0, 1)
-	return true
-}
-
-// release ends the turn of the caller.
-func (t *turns) release() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.waiting) == 0 {
-		t.taken = false
-		return
-	}
-	close(t.waiting[0])
-	t.waiting = slices.Delete(t.waiting, 0, 1)
-}

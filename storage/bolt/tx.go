@@ -23,14 +23,14 @@ type txKey struct{ db *DB }
 
 // txn is the transaction that a context carries.
 type txn struct {
-	db     *DB
-	group  *group
-	mu     sync.Mutex // a bbolt transaction is for one goroutine at a time
-	tx     *boltTx    // nil when it has ended
-	failed error      // of a nested InTx
-	broken error      // of a panic in bbolt, after which the group is only rolled back
-	after  []func()
-	files  map[string]*os.File // of the documents that were appended to
+	db        *DB
+	group     *group
+	mu        sync.Mutex // a bbolt transaction is for one goroutine at a time
+	tx        *boltTx    // nil when it has ended
+	nestedErr error      // of a nested InTx
+	panicErr  error      // of a panic in bbolt, after which the group is only rolled back
+	after     []func()
+	files     map[string]*os.File // of the documents that were appended to
 }
 
 // InTx runs fn in a transaction; see storage.Transactor and the package comment.
@@ -47,6 +47,9 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context) error) erro
 	}
 	return nil
 }
+
+// errPanicked is the error of a function that panicked.
+var errPanicked = errors.New("bolt: the function of the transaction panicked")
 
 // transact runs fn in a transaction of its own and returns the functions to call after it.
 func (db *DB) transact(ctx context.Context, fn func(ctx context.Context) error) (after []func(), err error) {
@@ -74,7 +77,7 @@ func (t *txn) nest(ctx context.Context, fn func(ctx context.Context) error) erro
 	err := fn(ctx)
 	if err != nil {
 		t.mu.Lock()
-		t.failed = errors.Join(t.failed, err)
+		t.nestedErr = errors.Join(t.nestedErr, err)
 		t.mu.Unlock()
 	}
 	return err
@@ -101,12 +104,12 @@ func (t *txn) use(fn func(*boltTx) error) error {
 	switch {
 	case t.tx == nil:
 		return errEnded
-	case t.broken != nil:
-		return t.broken
+	case t.panicErr != nil:
+		return t.panicErr
 	}
 	err := guarded(func() error { return fn(t.tx) })
 	if errors.Is(err, errPanic) {
-		t.broken = err
+		t.panicErr = err
 	}
 	return err
 }
@@ -173,26 +176,27 @@ func isFull(err error) bool {
 }
 
 // commit commits tx. After an error bbolt drops the transaction and finds the free pages again, so that the store goes
-// on as it was. After a panic, the caller has to roll it back.
+// on as it was. After a panic, the caller has to roll tx back. The free pages that the commit took are then not used until
+// the store is opened again.
 func (db *DB) commit(tx *bbolt.Tx) error {
 	id := tx.ID()
-	failed := guarded(tx.Commit)
-	if failed == nil {
+	commitErr := guarded(tx.Commit)
+	if commitErr == nil {
 		return nil
 	}
 	last := id
 	if err := db.view(func(tx *boltTx) error { last = tx.ID(); return nil }); err != nil {
-		failed = errors.Join(failed, err)
+		commitErr = errors.Join(commitErr, err)
 	}
-	return commitError(failed, last == id)
+	return commitError(commitErr, last == id)
 }
 
-// commitError returns the error for a commit that failed. If it failed before the meta page was
+// commitError returns the error for a commit that ended with commitErr. If it ended before the meta page was
 // written, nothing was committed. If the page was written and only flushing it failed, reads
 // see the transaction now, and perhaps do not after a crash.
-func commitError(failed error, written bool) error {
+func commitError(commitErr error, written bool) error {
 	if written {
-		return fmt.Errorf("%w: it may have been committed: %v", storage.ErrUnavailable, failed)
+		return fmt.Errorf("%w: it may have been committed: %v", storage.ErrUnavailable, commitErr)
 	}
-	return translate(failed)
+	return translate(commitErr)
 }

@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"bytes"
+	"errors"
 
 	"go.etcd.io/bbolt"
 )
@@ -77,7 +78,7 @@ func (b *boltBucket) value(key []byte) (value []byte, exists bool) {
 // Put sets the value of a key. Value must not be changed until the transaction has ended.
 func (b *boltBucket) Put(key, value []byte) error {
 	undo := func() error { return nil }
-	if b.log.isKept {
+	if b.log.needsUndo {
 		key = bytes.Clone(key)
 		if old, exists := b.value(key); exists {
 			undo = func() error { return b.Bucket.Put(key, old) }
@@ -125,9 +126,9 @@ func (b *boltBucket) SetSequence(n uint64) error {
 // undoLog has what undoes the writes of one transaction. The old values in it are parts of the file's map, or what other
 // transactions put: both are valid, and unchanged, until the bbolt transaction is committed.
 type undoLog struct {
-	// isKept reports whether the writes may have to be undone alone. The first transaction of a group is rolled back
-	// instead.
-	isKept     bool
+	// needsUndo reports whether the writes may have to be undone alone. If no transaction of the group wrote before, they
+	// are rolled back with the group instead.
+	needsUndo  bool
 	impossible bool
 	wrote      bool
 	size       int // bytes written
@@ -141,10 +142,12 @@ const entryOverhead = 128
 func (l *undoLog) add(size int, undo func() error) {
 	l.wrote = true
 	l.size += size + entryOverhead
-	if l.isKept {
+	if l.needsUndo {
 		l.steps = append(l.steps, undo)
 	}
 }
+
+var errCannotUndo = errors.New("bolt: buckets were made or deleted, which cannot be undone alone")
 
 func (l *undoLog) cannotUndo() { l.wrote, l.impossible = true, true }
 

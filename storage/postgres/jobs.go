@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"time"
 
@@ -12,7 +13,8 @@ import (
 )
 
 // jobs is the storage.Jobs of a DB. Postgres computes the column ready of a job, which is when it can be claimed: the end
-// of its lease if it has one, and else its due time.
+// of its lease if it has one, and else its due time. The column id is the UUID by which callers know a job, and seq, which
+// grows with each job that is added, is the key by which statements refer to it.
 type jobs struct{ db *DB }
 
 var _ storage.Jobs = jobs{}
@@ -20,11 +22,12 @@ var _ storage.Jobs = jobs{}
 // Jobs returns the queue of jobs.
 func (db *DB) Jobs() storage.Jobs { return jobs{db} }
 
-// parkedDue is the stored due time of a parked job, so that the indexes need no other condition. Servers of a version
-// that parks no jobs do not claim it either.
+// parkedDue is the stored due time of a parked job, so that the indexes need no other condition. Older servers,
+// which do not know the column parked, never claim it, because it is never due.
 var parkedDue = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
-// Enqueue sends the jobs in one batch, together with other queued statements of the transaction.
+// Enqueue queues a statement for each job. They are sent in one batch with other queued statements of the transaction, so
+// that errors of the store arrive only with a later statement or the commit (queueExec).
 func (s jobs) Enqueue(ctx context.Context, list ...storage.Job) error {
 	for _, j := range list {
 		if j.Parked {
@@ -45,7 +48,8 @@ func (s jobs) Enqueue(ctx context.Context, list ...storage.Job) error {
 // Enqueued returns the channel to which announce sends.
 func (s jobs) Enqueued() <-chan struct{} { return s.db.enqueued }
 
-// announceOnCommit calls announce after the commit. It returns storage.ErrNoTx if there is no transaction.
+// announceOnCommit makes the commit tell the runner of this process that there may be jobs to claim. It returns
+// storage.ErrNoTx if there is no transaction.
 func (s jobs) announceOnCommit(ctx context.Context) error {
 	t := s.db.txn(ctx)
 	if t == nil {
@@ -63,14 +67,14 @@ func (db *DB) announce() {
 	}
 }
 
-// NextDue returns when the first job of each kind is ready. If that one is parked, all jobs of the kind are, because
-// parked jobs come last.
+// NextDue returns when the first job of each kind is ready. Parked jobs come last, so if the first job is parked, all jobs
+// of the kind are: then the kind is missing from the map.
 func (s jobs) NextDue(ctx context.Context, kinds ...string) (map[string]time.Time, error) {
 	var due map[string]time.Time
 	err := s.db.read(ctx, func(q querier) error {
 		rows, err := q.Query(ctx, `
-			SELECT kind, next.ready FROM unnest($1::text[]) AS kind
-			CROSS JOIN LATERAL (SELECT ready, parked FROM jobs WHERE jobs.kind = kind.kind ORDER BY ready LIMIT 1) next
+			SELECT wanted.kind, next.ready FROM unnest($1::text[]) AS wanted (kind)
+			CROSS JOIN LATERAL (SELECT ready, parked FROM jobs WHERE jobs.kind = wanted.kind ORDER BY ready LIMIT 1) next
 			WHERE NOT next.parked`, kinds)
 		if err != nil {
 			return err
@@ -87,50 +91,52 @@ func (s jobs) NextDue(ctx context.Context, kinds ...string) (map[string]time.Tim
 	return due, err
 }
 
-// claimLock lets one transaction at a time claim jobs of a kind, on all servers. Each sees the leases of the one before,
-// so that the servers together keep the limit of leases of a group. claimLock also disables sequential scans: Postgres
-// plans the statement claim once for a connection, perhaps while there are few jobs, and the plan must be good for many.
-const claimLock = `SELECT set_config('enable_seqscan', 'off', true), pg_advisory_xact_lock(hashtextextended('innsigli.jobs:' || $1, 0))`
+// prepareClaim is the statement before claim. It takes a lock with which one transaction at a time claims jobs of a kind, on
+// all servers: each sees the leases of the transaction before, so that the servers together keep the limit of leases of a
+// group. prepareClaim also disables sequential scans: Postgres plans the statement claim once for a connection, perhaps
+// while there are few jobs, and the plan must be good for many.
+const prepareClaim = `SELECT set_config('enable_seqscan', 'off', true), pg_advisory_xact_lock(hashtextextended('innsigli.jobs:' || $1, 0))`
 
 // claim leases jobs of kind $1 that are ready at $2: at most $3, and at most $4 of a group. The leases last until $5.
 //
 // It reads the first few jobs of each group, so that its time does not depend on how many jobs wait. It takes jobs of
 // the groups with the fewest leases first, so that a group with many jobs does not delay others, and among groups with
-// as many leases the job that has waited longest. It skips jobs that another transaction has locked, because that one is
-// finishing or retrying them.
+// as many leases the job that has waited longest. It skips jobs that another transaction has locked, because that
+// transaction is finishing or retrying them.
 var claim = `
 WITH RECURSIVE
--- The groups of the kind. Each step looks up the next one in the index; the last is NULL, and ends the recursion.
+-- The groups of the kind. Each step looks up the next group in the index. The last row is NULL, and ends the recursion.
 groups AS (
 	(SELECT grp FROM jobs WHERE kind = $1 ORDER BY grp LIMIT 1)
 	UNION ALL
 	SELECT (SELECT j.grp FROM jobs j WHERE j.kind = $1 AND j.grp > g.grp ORDER BY j.grp LIMIT 1)
 	FROM groups g WHERE g.grp IS NOT NULL
 ),
--- The jobs to lease. nth is how many leases the group has with this one: each group gets its first lease before any group
--- gets its second.
+-- The jobs to lease. taken.n is how many leases the group has now, and nth how many it has with the lease of this job:
+-- each group gets its first lease before any group gets its second.
 chosen AS (
 	SELECT waiting.seq
 	FROM groups g
 	CROSS JOIN LATERAL (
 		SELECT count(*) AS n
 		FROM (SELECT FROM jobs j WHERE j.kind = $1 AND j.grp = g.grp AND j.leased_until > $2 LIMIT $4) lease
-	) held
+	) taken
 	CROSS JOIN LATERAL (
-		SELECT j.seq, j.ready, held.n + row_number() OVER (ORDER BY j.ready, j.seq) AS nth
+		SELECT j.seq, j.ready, taken.n + row_number() OVER (ORDER BY j.ready, j.seq) AS nth
 		FROM (
 			SELECT seq, ready FROM jobs WHERE kind = $1 AND grp = g.grp AND ready <= $2
-			ORDER BY ready, seq LIMIT least($4 - held.n, $3)
+			ORDER BY ready, seq LIMIT least($4 - taken.n, $3)
 		) j
 	) waiting
 	ORDER BY waiting.nth, waiting.ready, waiting.seq LIMIT $3
 ),
--- Those of the chosen that no other transaction has locked. A job that still has a token was interrupted.
+-- The chosen jobs that no other transaction has locked. A job that still has a token was interrupted.
 free AS (
 	SELECT j.seq, j.ready, j.token IS NOT NULL AS interrupted FROM jobs j WHERE j.seq = ANY (ARRAY (SELECT seq FROM chosen)) AND j.ready <= $2
 	FOR NO KEY UPDATE SKIP LOCKED
 ),
--- The free jobs with their new leases. A lease changes ready, and waiting_since is its value before.
+-- The free jobs with their new leases. An interrupted attempt is handed out again to be counted as failed, so the job gets
+-- no new attempt number. A lease changes ready, and waiting_since is its value before.
 leased AS (
 	UPDATE jobs j SET attempt = j.attempt + (NOT free.interrupted)::integer, token = gen_random_uuid(), leased_until = $5
 	FROM free WHERE j.seq = free.seq
@@ -138,10 +144,10 @@ leased AS (
 )
 SELECT ` + strings.Join(jobTable.columns, ", ") + `, token::text, interrupted FROM leased ORDER BY waiting_since, seq`
 
-// Claim leases jobs that are due, under the lock of their kind.
+// Claim leases jobs that are due, under the lock of their kind (prepareClaim).
 func (s jobs) Claim(ctx context.Context, kind string, now time.Time, limit, perGroup int, lease time.Duration) (leases []storage.Lease, err error) {
 	err = s.db.write(ctx, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, claimLock, kind); err != nil {
+		if _, err := tx.Exec(ctx, prepareClaim, kind); err != nil {
 			return err
 		}
 		rows, err := tx.Query(ctx, claim, kind, now, max(limit, 0), max(perGroup, 0), now.Add(lease))
@@ -177,7 +183,7 @@ func (s jobs) Extend(ctx context.Context, leases []storage.Lease, until time.Tim
 
 // Finish deletes the job of a lease.
 func (s jobs) Finish(ctx context.Context, l storage.Lease) error {
-	return s.withLease(ctx, l, `DELETE FROM jobs WHERE id = $1 AND token = $2`)
+	return s.withLease(ctx, l, `DELETE FROM jobs WHERE id = @id AND token = @token`, nil)
 }
 
 // FinishAll deletes the jobs of leases, and reports for each whether its lease was held.
@@ -190,8 +196,8 @@ func (s jobs) FinishAll(ctx context.Context, leases []storage.Lease) ([]bool, er
 		WHERE jobs.id = done.id AND jobs.token = done.token RETURNING done.place`)
 }
 
-// withLeases runs a statement on leases, which returns the positions of the leases that are held, from 1 on. It reports
-// for each lease whether it is held.
+// withLeases runs a statement on leases, whose IDs are $1 and whose tokens are $2; args are $3 and the following. The
+// statement must return the 1-based positions of the held leases. withLeases reports for each lease whether it is held.
 func (s jobs) withLeases(ctx context.Context, leases []storage.Lease, sql string, args ...any) ([]bool, error) {
 	held := make([]bool, len(leases))
 	ids, tokens := make([]uuid.UUID, len(leases)), make([]uuid.UUID, len(leases))
@@ -204,22 +210,25 @@ func (s jobs) withLeases(ctx context.Context, leases []storage.Lease, sql string
 			return err
 		}
 		places, err := pgx.CollectRows(rows, pgx.RowTo[int])
+		if err != nil {
+			return err
+		}
 		for _, place := range places {
 			held[place-1] = true
 		}
-		return err
+		return nil
 	})
 	return held, err
 }
 
-// Retry counts the attempt as made, and ends a series of interruptions. Postpone takes the attempt back.
+// Retry keeps the attempt that Claim counted, and ends a series of interruptions.
 func (s jobs) Retry(ctx context.Context, l storage.Lease, due time.Time) error {
-	return s.giveBack(ctx, l, `due = $3, interruptions = 0`, due)
+	return s.giveBack(ctx, l, `due = @due, interruptions = 0`, pgx.StrictNamedArgs{"due": due})
 }
 
-// Postpone takes back the attempt, which was not begun. Retry counts it as made.
+// Postpone takes back the attempt that Claim counted, because it was not begun.
 func (s jobs) Postpone(ctx context.Context, l storage.Lease, due time.Time) error {
-	return s.giveBack(ctx, l, `due = $3, attempt = attempt - 1`, due)
+	return s.giveBack(ctx, l, `due = @due, attempt = attempt - 1`, pgx.StrictNamedArgs{"due": due})
 }
 
 // Fail counts the failure of an attempt. It parks the job if the failure has no due time.
@@ -228,24 +237,28 @@ func (s jobs) Fail(ctx context.Context, l storage.Lease, f storage.Failure) erro
 	if parked {
 		due = parkedDue
 	}
-	return s.giveBack(ctx, l, `due = $3, failures = failures + 1, last_error = $4, failed_at = $5, parked = $6,
-		interruptions = CASE WHEN $7 THEN interruptions + 1 ELSE 0 END`, due, f.Error, f.At, parked, f.Interrupted)
+	return s.giveBack(ctx, l, `due = @due, failures = failures + 1, last_error = @error, failed_at = @at, parked = @parked,
+		interruptions = CASE WHEN @interrupted THEN interruptions + 1 ELSE 0 END`,
+		pgx.StrictNamedArgs{"due": due, "error": f.Error, "at": f.At, "parked": parked, "interrupted": f.Interrupted})
 }
 
-// giveBack ends a lease and sets columns of its job, which can be claimed again when it is due. In set, the args are $3
-// and the following.
-func (s jobs) giveBack(ctx context.Context, l storage.Lease, set string, args ...any) error {
-	err := s.withLease(ctx, l, `UPDATE jobs SET `+set+`, token = NULL, leased_until = NULL WHERE id = $1 AND token = $2`, args...)
+// giveBack ends a lease and sets columns of its job, which can be claimed again when it is due. set has the columns with
+// their new values, for which it uses the names of args.
+func (s jobs) giveBack(ctx context.Context, l storage.Lease, set string, args pgx.StrictNamedArgs) error {
+	err := s.withLease(ctx, l, `UPDATE jobs SET `+set+`, token = NULL, leased_until = NULL WHERE id = @id AND token = @token`, args)
 	if err != nil {
 		return err
 	}
 	return s.announceOnCommit(ctx)
 }
 
-// withLease runs a statement that changes the job of a lease. It returns storage.ErrLeaseLost if the lease is not held.
-func (s jobs) withLease(ctx context.Context, l storage.Lease, sql string, args ...any) error {
+// withLease runs a statement that changes the job of a lease. It adds the job's @id and the lease's @token to args. It
+// returns storage.ErrLeaseLost if the lease is not held.
+func (s jobs) withLease(ctx context.Context, l storage.Lease, sql string, args pgx.StrictNamedArgs) error {
+	named := pgx.StrictNamedArgs{"id": asUUID(l.ID), "token": asUUID(l.Token)}
+	maps.Copy(named, args)
 	return s.db.write(ctx, func(tx pgx.Tx) error {
-		changed, err := tx.Exec(ctx, sql, append([]any{asUUID(l.ID), asUUID(l.Token)}, args...)...)
+		changed, err := tx.Exec(ctx, sql, named)
 		if err == nil && changed.RowsAffected() == 0 {
 			return storage.ErrLeaseLost
 		}

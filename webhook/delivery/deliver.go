@@ -18,10 +18,13 @@ import (
 // maxBody is the longest body of a request in bytes.
 const maxBody = 512 << 10
 
-// Emit sends an event to the account's subscriptions to its type that are active now and at the first attempt (spec
-// 5.7). data must be a JSON object, and becomes the member data. Emit joins the transaction of its context, so that
-// the event is sent if and only if the change that it reports is stored. An event type that cannot be subscribed to,
-// or a body longer than 512 KiB, is an error.
+// timestampLayout is the layout of times in bodies (spec 1.5).
+const timestampLayout = "2006-01-02T15:04:05.000-07:00"
+
+// Emit enqueues an event for the subscriptions of the account that want its type. It reaches those that are active both
+// now and at the first attempt (spec 5.7). data must be a JSON object, and becomes the member data. Emit joins the
+// transaction of its context, so that the event is sent if and only if the change that it reports is stored. An event type
+// that cannot be subscribed to, or a body longer than 512 KiB, is an error.
 func (s *Service) Emit(ctx context.Context, account, eventType string, at time.Time, data any) error {
 	if !slices.Contains(s.options.EventTypes, eventType) {
 		return fmt.Errorf("webhook: event type %q cannot be subscribed to", eventType)
@@ -30,13 +33,13 @@ func (s *Service) Emit(ctx context.Context, account, eventType string, at time.T
 	if err != nil {
 		return err
 	}
-	to, err := s.subscribers(ctx, account, eventType)
-	if err != nil || to == nil {
+	targets, err := s.subscribers(ctx, account, eventType)
+	if err != nil || targets == nil {
 		return err
 	}
 	job, err := withPayload(
 		storage.Job{Kind: eventKind, Group: account, Due: s.now(ctx)},
-		payload{Event: uuid.NewString(), Type: eventType, Body: string(body), To: to})
+		payload{Event: uuid.NewString(), Type: eventType, Body: string(body), To: targets})
 	if err != nil {
 		return err
 	}
@@ -46,17 +49,17 @@ func (s *Service) Emit(ctx context.Context, account, eventType string, at time.T
 // subscribers returns the active subscriptions to an event type. A subscription that becomes active later does not
 // receive the event (spec 5.1), so that an event without subscribers, which may contain personal data, need not be
 // stored.
-func (s *Service) subscribers(ctx context.Context, account, eventType string) (to []target, err error) {
+func (s *Service) subscribers(ctx context.Context, account, eventType string) (targets []target, err error) {
 	list, err := s.store.Subscriptions(ctx, account)
 	if err != nil {
 		return nil, fault("reading subscriptions", err)
 	}
-	for _, one := range list {
-		if one.wants(eventType) {
-			to = append(to, target{one.ID, one.Generation})
+	for _, subscription := range list {
+		if subscription.wants(eventType) {
+			targets = append(targets, target{subscription.ID, subscription.Generation})
 		}
 	}
-	return to, nil
+	return targets, nil
 }
 
 // encode returns the body of a request (spec 1.5 and 5.4).
@@ -72,7 +75,7 @@ func encode(eventType string, at time.Time, data any) ([]byte, error) {
 		Type      string          `json:"type"`
 		Timestamp string          `json:"timestamp"`
 		Data      json.RawMessage `json:"data"`
-	}{eventType, at.UTC().Format("2006-01-02T15:04:05.000-07:00"), content})
+	}{eventType, at.UTC().Format(timestampLayout), content})
 	if err == nil && len(body) > maxBody {
 		err = fmt.Errorf("%d bytes are more than %d", len(body), maxBody)
 	}
@@ -91,16 +94,16 @@ func marshal(value any) ([]byte, error) {
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
 }
 
-// fanOut enqueues a delivery of an event for each subscription that gets it. It does so in the transaction that
-// finishes the job, so that a repetition of the job enqueues none twice.
-func (s *Service) fanOut(ctx context.Context, job storage.Job) (func(context.Context) error, error) {
+// fanOut does a job of eventKind: then enqueues a delivery for each subscription that gets the event. It does so in the
+// transaction that finishes the job (see [Work]), so that a repetition of the job enqueues no delivery twice.
+func (s *Service) fanOut(ctx context.Context, job storage.Job) (then func(context.Context) error, err error) {
 	p, err := payloadOf(job)
 	if err != nil {
 		return nil, err
 	}
 	var deliveries []storage.Job
-	for _, to := range p.To {
-		delivery, err := to.delivery(p.Event, p.Type, p.Body, s.now(ctx))
+	for _, target := range p.To {
+		delivery, err := target.delivery(p.Event, p.Type, p.Body, s.now(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -116,21 +119,22 @@ func (t target) delivery(event, eventType, body string, now time.Time) (storage.
 		payload{Event: event, Type: eventType, Body: body, Attempt: 1, Generation: t.Generation})
 }
 
-// deliver makes an attempt. The transaction that finishes the job stores the result, unless the job was dropped
-// meanwhile.
-func (s *Service) deliver(ctx context.Context, job storage.Job) (func(context.Context) error, error) {
+// deliver does a job of deliveryKind or retryKind: it makes an attempt to deliver the event. then stores the attempt in the
+// transaction that finishes the job (see [Work]). If the job was deleted during the attempt, then is not called, and the
+// attempt is not stored.
+func (s *Service) deliver(ctx context.Context, job storage.Job) (then func(context.Context) error, err error) {
 	p, err := payloadOf(job)
 	if err != nil {
 		return nil, err
 	}
-	to, ok, err := s.unchanged(ctx, job.Group, p.Generation) // spec 5.1
+	subscription, ok, err := s.activeSubscription(ctx, job.Group, p.Generation) // spec 5.1; the group is the subscription's ID
 	if err != nil {
-		return nil, fault("reading the subscription of event "+p.Event, err)
+		return nil, err
 	}
-	if !ok || p.Attempt == 1 && !to.wants(p.Type) {
-		return nil, nil
+	if !ok || p.Attempt == 1 && !subscription.wants(p.Type) {
+		return nil, nil // the job is done without a delivery
 	}
-	made, err := s.send(ctx, to, message{
+	attempt, err := s.send(ctx, subscription, message{
 		purpose: ForDelivery, id: p.Event, eventType: p.Type, body: []byte(p.Body),
 		verifiable: true, number: p.Attempt, pause: pauseAfter(p.Attempt),
 	})
@@ -139,20 +143,24 @@ func (s *Service) deliver(ctx context.Context, job storage.Job) (func(context.Co
 	}
 	failpoint.Here("webhook.sent")
 	return func(ctx context.Context) error {
-		return errors.Join(s.store.AddAttempt(ctx, made), s.finishAttempt(ctx, p, made))
+		// Both calls are made even if the first fails: an error of either rolls the transaction back.
+		return errors.Join(s.store.AddAttempt(ctx, attempt), s.finishAttempt(ctx, p, attempt))
 	}, nil
 }
 
-// finishAttempt enqueues the next attempt, or drops the event after the last one (spec 5.7).
-func (s *Service) finishAttempt(ctx context.Context, p payload, made Attempt) error {
+// finishAttempt enqueues the next attempt after one that failed. After the last attempt, it stores the event as dropped
+// (spec 5.7).
+func (s *Service) finishAttempt(ctx context.Context, p payload, attempt Attempt) error {
 	switch {
-	case made.Failure == "":
+	case attempt.Failure == "":
 		return nil
-	case made.Next.IsZero():
-		return s.store.AddDropped(ctx, Dropped{made.Subscription, made.Event, made.Type, made.end(), []byte(p.Body)})
+	case attempt.Next.IsZero():
+		return s.store.AddDropped(ctx, Dropped{
+			Subscription: attempt.Subscription, Event: attempt.Event, Type: attempt.Type, At: attempt.end(), Body: []byte(p.Body),
+		})
 	}
 	p.Attempt++
-	job, err := withPayload(storage.Job{Kind: retryKind, Group: made.Subscription, Due: made.Next}, p)
+	job, err := withPayload(storage.Job{Kind: retryKind, Group: attempt.Subscription, Due: attempt.Next}, p)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (s *Service) clearFailing(ctx context.Context, to Subscription) error {
 	if to.FailingSince.IsZero() {
 		return nil
 	}
-	is, ok, err := s.unchanged(ctx, to.ID, to.Generation)
+	is, ok, err := s.activeSubscription(ctx, to.ID, to.Generation)
 	if err != nil || !ok {
 		return err
 	}
@@ -112,7 +112,7 @@ func (s *Service) doProbe(ctx context.Context, job storage.Job, purpose Purpose,
 	if err != nil {
 		return nil, err
 	}
-	to, ok, err := s.unchanged(ctx, job.Group, p.Generation)
+	to, ok, err := s.activeSubscription(ctx, job.Group, p.Generation)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (s *Service) doProbe(ctx context.Context, job storage.Job, purpose Purpose,
 		return nil, err
 	}
 	return func(ctx context.Context) error {
-		was, ok, err := s.unchanged(ctx, to.ID, p.Generation)
+		was, ok, err := s.activeSubscription(ctx, to.ID, p.Generation)
 		if err != nil {
 			return err
 		}
@@ -147,8 +147,8 @@ func (s *Service) finishProbe(ctx context.Context, kind string, was Subscription
 	return s.enqueueProbe(ctx, kind, is, o)
 }
 
-// unchanged returns a subscription. ok reports whether it exists, is active, and has the given generation.
-func (s *Service) unchanged(ctx context.Context, id string, generation int) (is Subscription, ok bool, err error) {
+// activeSubscription returns a subscription. ok reports whether it exists, is active, and has the given generation.
+func (s *Service) activeSubscription(ctx context.Context, id string, generation int) (is Subscription, ok bool, err error) {
 	is, err = s.store.Subscription(ctx, id)
 	if errors.Is(err, storage.ErrNotFound) {
 		return Subscription{}, false, nil
