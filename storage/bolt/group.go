@@ -25,8 +25,11 @@ import (
 // Only the transaction that has the turn uses a group, until done is closed.
 type group struct {
 	tx      *bbolt.Tx
-	writers int // transactions that wrote, and wait for the commit
+	members int // transactions that joined
+	writers int // of them, those that wrote, and wait for the commit
 	size    int // bytes that they wrote
+	// erased are the documents that its transactions have deleted and whose records are in memory; see created.
+	erased map[string]bool
 	// flushes are those of documents that transactions of the group appended to. They are done before the commit.
 	flushes sync.WaitGroup
 	done    chan struct{} // closed when the group has ended
@@ -35,10 +38,10 @@ type group struct {
 	err error // why it was not committed
 }
 
-// A group with so many transactions that write, or so many bytes, is committed though others wait.
+// A group with so many transactions, or bytes that they wrote, is committed though others wait.
 const (
-	maxGroupWriters = 64
-	maxGroupBytes   = 4 << 20
+	maxGroupTransactions = 64
+	maxGroupBytes        = 4 << 20
 )
 
 var (
@@ -63,7 +66,7 @@ func (g *group) failure() error {
 
 // isFull reports whether no other transaction may join the group.
 func (g *group) isFull() bool {
-	return g.writers >= maxGroupWriters || g.size >= maxGroupBytes || g.failure() != nil
+	return g.members >= maxGroupTransactions || g.size >= maxGroupBytes || g.failure() != nil
 }
 
 // begin waits for a turn, and begins a transaction in the group of the one before, or in a new one.
@@ -79,8 +82,9 @@ func (db *DB) begin(ctx context.Context) (*txn, error) {
 		}
 		db.group = g
 	}
+	db.group.members++
 	log := &undoLog{isKept: db.group.writers > 0}
-	return &txn{db: db, group: db.group, tx: &boltTx{db.group.tx, log}}, nil
+	return &txn{db: db, group: db.group, tx: &boltTx{db.group.tx, log, db.group.erased}}, nil
 }
 
 func (db *DB) newGroup() (*group, error) {
@@ -91,7 +95,7 @@ func (db *DB) newGroup() (*group, error) {
 	if err != nil {
 		return nil, translate(err)
 	}
-	return &group{tx: tx, done: make(chan struct{})}, nil
+	return &group{tx: tx, erased: map[string]bool{}, done: make(chan struct{})}, nil
 }
 
 // end ends a transaction whose function returned an error, or nil. It returns when the transaction is durable or undone.
@@ -140,6 +144,11 @@ func (t *txn) leave(err error) error {
 		g.writers++
 		g.size += log.size
 	}
+	if err != nil {
+		for _, id := range t.erased {
+			delete(g.erased, id)
+		}
+	}
 	if err != nil && g.writers > 0 && t.broken == nil {
 		if undone := guarded(log.undo); undone != nil {
 			g.fail(fmt.Errorf("bolt: undoing a transaction that failed (%w): %w", err, undone))
@@ -157,6 +166,11 @@ func (db *DB) endGroup() {
 	if g.writers > 0 && g.failure() == nil {
 		if err := db.commit(g.tx); err != nil {
 			g.fail(fmt.Errorf("bolt: committing: %w", err))
+		}
+	}
+	if g.failure() == nil {
+		for id := range g.erased {
+			db.folder.created.remove(id)
 		}
 	}
 	_ = g.tx.Rollback() // after a commit it answers that there is nothing to undo
