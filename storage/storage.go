@@ -61,6 +61,9 @@ type Transactor interface {
 	// changes are durable when InTx has returned nil. If fn returns an error, InTx rolls the transaction back and
 	// returns the error unchanged. fn must do no other I/O, because it may be run more than once. Within a
 	// transaction, InTx joins it.
+	//
+	// InTx may wait for the functions of other transactions, also after fn has returned. A caller therefore must not hold
+	// a lock that the function of another transaction takes.
 	InTx(ctx context.Context, fn func(ctx context.Context) error) error
 }
 
@@ -115,12 +118,13 @@ func (c Clock) Now(ctx context.Context) time.Time {
 // Documents stores documents. A document has a base that never changes, and revisions that are appended to it.
 // It may be read while it grows; a reader sees the length that it had when it was opened.
 type Documents interface {
-	// Create stores the content of r as a new document, which is durable on return. A document that no transaction has kept
-	// may be gone when its process has ended. It hashes the content with the
-	// given hashes, and stores the hash states for [Blob.Hashed]. A content longer than limit is [ErrTooLarge]. An
-	// error of r is returned unchanged. In both cases nothing is stored. Memory use does not depend on the length.
+	// Create stores the content of r as a new document. The content is on the disk on return, so that Keep makes the
+	// document durable. Create hashes the content with the given hashes, and stores the hash states for [Blob.Hashed]. A
+	// content longer than limit is [ErrTooLarge]. An error of r is returned unchanged. In both cases nothing is stored.
+	// Memory use does not depend on the length.
 	//
-	// A document that no transaction has kept (see Keep) is swept. Create does not join a transaction.
+	// A document that no transaction has kept (see Keep) is swept, and may be gone when the process of the caller has
+	// ended. Create does not join a transaction.
 	Create(ctx context.Context, r io.Reader, limit int64, hashes ...crypto.Hash) (Ref, error)
 
 	// Keep marks the document as referred to by a record that is stored in the same transaction, so that it is not

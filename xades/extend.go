@@ -179,7 +179,7 @@ func (e *extension) revisions() ([]Revision, error) {
 		return nil, err
 	}
 	r := in.revision()
-	if size := r.size(); size > maxSize {
+	if size := r.size(); size > MaxSize {
 		return nil, errSize(size)
 	}
 	return []Revision{r}, nil

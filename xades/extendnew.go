@@ -46,7 +46,7 @@ func (p *Pending) extendNew(ctx context.Context, made Revision, o Options, data 
 	if added := strings.Count(markup, "<"); added >= reservedNodes {
 		return r, false, nil
 	}
-	if size := r.size(); size > maxSize {
+	if size := r.size(); size > MaxSize {
 		return r, false, errSize(size)
 	}
 	return r, true, nil

@@ -13,13 +13,12 @@ import (
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
-const (
-	// maxSize is the size in bytes of the largest document that is read. It is in memory with a
-	// tree of its elements.
-	maxSize = 256 << 20
-	// readSize is the number of bytes that are read at a time.
-	readSize = 1 << 20
-)
+// MaxSize is the size in bytes of the largest document that is read. It is in memory with a tree of its
+// elements.
+const MaxSize = 256 << 20
+
+// readSize is the number of bytes that are read at a time.
+const readSize = 1 << 20
 
 // What a document has to leave free of its limits, so that the signed and extended document can be
 // read.
@@ -79,7 +78,7 @@ func parseBeside(ctx context.Context, b []byte, base io.Writer, parts ...[]byte)
 }
 
 func readBytes(ctx context.Context, doc Document) ([]byte, error) {
-	if doc.Size < 0 || doc.Size > maxSize {
+	if doc.Size < 0 || doc.Size > MaxSize {
 		return nil, errSize(doc.Size)
 	}
 	b := make([]byte, doc.Size)
@@ -109,7 +108,7 @@ const maxOpening = 64 << 10
 // readOpening reads how a document begins, and not the rest of it. If the opening is unreadable,
 // the whole document is unreadable.
 func readOpening(doc Document) (o opening, err error) {
-	if doc.Size < 0 || doc.Size > maxSize {
+	if doc.Size < 0 || doc.Size > MaxSize {
 		return o, errSize(doc.Size)
 	}
 	b := make([]byte, min(doc.Size, maxOpening))
@@ -146,8 +145,8 @@ func (s *source) delimiterAt(at int64, e xmldoc.Encoding) bool {
 }
 
 func checkSize(made Revision) error {
-	if made.size() > maxSize-reservedBytes {
-		return fmt.Errorf("%w: %w: the signed document would have more than %d bytes", ades.ErrUnreadable, ErrLimit, maxSize-reservedBytes)
+	if made.size() > MaxSize-reservedBytes {
+		return fmt.Errorf("%w: %w: the signed document would have more than %d bytes", ades.ErrUnreadable, ErrLimit, MaxSize-reservedBytes)
 	}
 	return nil
 }
@@ -188,7 +187,7 @@ func checkXMLNames(d *xmldoc.Document) error {
 }
 
 func errSize(size int64) error {
-	return fmt.Errorf("%w: %w: it has %d bytes, more than %d", ades.ErrUnreadable, ErrLimit, size, maxSize)
+	return fmt.Errorf("%w: %w: it has %d bytes, more than %d", ades.ErrUnreadable, ErrLimit, size, MaxSize)
 }
 
 // readError adds [ades.ErrUnreadable] to an error of reading XML, so that callers can tell it

@@ -119,17 +119,18 @@ func (s *source) format() (format, error) {
 	return kind, nil
 }
 
-// maxXML is the length in bytes of the longest XML that is read whole. Package xades refuses longer documents.
-const maxXML = 256 << 20
-
-// xml reads the file into memory, and closes it.
+// xml reads the file into memory, and closes it. It reads nothing of a file that is too long: package xades refuses the
+// document because of its size.
 func (s *source) xml() (xades.Document, error) {
 	defer s.close()
 	var content bytes.Buffer
 	if stat, err := s.file.Stat(); err == nil {
-		content.Grow(int(min(stat.Size(), maxXML)) + 2*bytes.MinRead)
+		if stat.Size() > xades.MaxSize {
+			return xades.Document{ReaderAt: bytes.NewReader(nil), Size: stat.Size()}, nil
+		}
+		content.Grow(int(stat.Size()) + 2*bytes.MinRead)
 	}
-	_, err := content.ReadFrom(io.LimitReader(s.content, maxXML+1))
+	_, err := content.ReadFrom(io.LimitReader(s.content, xades.MaxSize+1)) // a pipe may have any length
 	return xades.Document{ReaderAt: bytes.NewReader(content.Bytes()), Size: int64(content.Len())}, err
 }
 

@@ -3,6 +3,7 @@ package page
 import (
 	"net/http"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -133,6 +134,32 @@ func TestPageWhileAnotherSigns(t *testing.T) {
 	s.complete(v)
 	jon.wantStatus(of(v, 1), pageStatus{"done", of(v, 1)})
 	jon.get(of(v, 1)).says(t, http.StatusOK, "place.asked", "sign.title")
+}
+
+// Of two participants who sign at once, one signs and the other waits.
+func TestTwoSignAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newFixture(t)
+	s.users()
+	v := s.opened()
+	people := []*browser{s.browserOf(annas), s.browserOf(jons)}
+	answers := make([]answer, len(people))
+	var all sync.WaitGroup
+	for i, b := range people {
+		all.Go(func() { answers[i] = b.post(of(v, i, "/sign"), "method", "IdpApp", "revision", "0") })
+	}
+	all.Wait()
+	turn := s.stored(v).Turn
+	for i, b := range people {
+		says := "place.busy"
+		if turn.Participant == v.Participants[i].ID {
+			says = "signing.reaching"
+		}
+		b.follow(answers[i]).says(t, http.StatusOK, says)
+	}
+	if s.provider.asked != 1 {
+		t.Error("asked", s.provider.asked, "times")
+	}
 }
 
 // A signature that is added while the page is read is on the page.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"time"
+
+	"github.com/klippa-app/go-pdfium"
 )
 
 const MaxUses = maxUses
@@ -26,4 +28,17 @@ func (r *Renderer) Use(ctx context.Context, limit time.Duration, document io.Rea
 	return r.Within(limit).use(ctx, document, 1, func(ctx context.Context, _ *instance, file *io.SectionReader) error {
 		return do(ctx, file)
 	})
+}
+
+// OnNewInstance calls do before each instance that the renderer makes from now on. The renderer is ready and not in use.
+func (r *Renderer) OnNewInstance(do func()) { r.engine.pool = observedPool{r.engine.pool, do} }
+
+type observedPool struct {
+	pdfium.Pool
+	do func()
+}
+
+func (p observedPool) GetInstanceWithContext(ctx context.Context) (pdfium.Pdfium, error) {
+	p.do()
+	return p.Pool.GetInstanceWithContext(ctx)
 }

@@ -94,9 +94,14 @@ func (r *Renderer) runInSlot(ctx context.Context, limit time.Duration, file *tim
 	defer watch.stop()
 	var watching sync.WaitGroup
 	watching.Go(func() { end(watch.expired(limited, limit, patience, file)) })
-	err := r.runWithInstance(limited, do)
+	i, err := r.runWithInstance(limited, do)
 	end(nil)
 	watching.Wait()
+	if i != nil {
+		// If it makes a new instance, then on no page's time, but while this page still has its slot, so that the next one
+		// does not wait for it.
+		r.returnInstance(i, err)
+	}
 	var expired *expiredError
 	if err != nil && ctx.Err() == nil && errors.As(context.Cause(limited), &expired) {
 		return expired
@@ -171,30 +176,33 @@ func (r *Renderer) acquireSlot(ctx context.Context) error {
 	}
 }
 
-func (r *Renderer) runWithInstance(ctx context.Context, do func(context.Context, *instance) error) error {
-	i := r.takeIdle()
-	if i == nil {
-		var err error
+// runWithInstance calls do with an idle instance or a new one, which it returns with the error of do. It returns no
+// instance if none can be made.
+func (r *Renderer) runWithInstance(ctx context.Context, do func(context.Context, *instance) error) (i *instance, err error) {
+	if i = r.takeIdle(); i == nil {
 		if i, err = r.newInstance(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	i.memory.ctx, i.memory.err = ctx, nil
-	err := do(ctx, i)
+	err = do(ctx, i)
 	if i.memory.err != nil { // even if there is a picture: it may be incomplete
 		err = i.memory.err
 	}
-	if err != nil || i.isSpent() {
+	return i, err
+}
+
+// returnInstance makes an instance idle, or a new one in its place if a document failed with it or it is spent.
+func (r *Renderer) returnInstance(i *instance, failed error) {
+	if failed != nil || i.isSpent() {
 		i.close() // the document may have damaged it
-		// A new one is made while this document still has its slot, so that the next document does not wait for it.
 		if i, _ = r.newInstance(r.lifetime); i == nil {
-			return err
+			return
 		}
 	}
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	r.idle = append(r.idle, i)
-	return err
 }
 
 // takeIdle returns an idle instance, or nil.

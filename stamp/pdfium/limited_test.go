@@ -186,3 +186,27 @@ func TestInstanceIsReplaced(t *testing.T) {
 		t.Errorf("got error %v and uses %v of idle instances, want an error and a new one", err, r.Idle())
 	}
 }
+
+// TestNewInstanceTakesNoTimeOfThePage checks that the watch over a page's time has ended when the instance is made that
+// takes the place of the page's: it can no longer replace the error of the document.
+func TestNewInstanceTakesNoTimeOfThePage(t *testing.T) {
+	r := started(t, pdfium.Options{Instances: 1, Wait: enough})
+	var page context.Context // nil: no page was drawn yet
+	made := 0
+	r.OnNewInstance(func() {
+		if page == nil {
+			return
+		}
+		if made++; page.Err() == nil {
+			t.Error("the instance is made on the time of the page")
+		}
+	})
+	failed := errors.New("the document is damaged")
+	err := r.Use(t.Context(), enough, bytes.NewReader(nil), func(ctx context.Context, _ io.ReaderAt) error {
+		page = ctx
+		return failed
+	})
+	if !errors.Is(err, failed) || made != 1 || !slices.Equal(r.Idle(), []int{0}) {
+		t.Errorf("got error %v and %d new instances, want %v and one: %v", err, made, failed, r.Idle())
+	}
+}

@@ -17,6 +17,9 @@
 // fails undoes its own writes alone. If the commit fails, InTx returns its error to all of them. A transaction for which
 // no other waits is committed at once.
 //
+// InTx may return only after the functions of later transactions have run, also if its own function failed. A caller
+// therefore must not hold a lock while it calls InTx that the function of another transaction takes.
+//
 // A function that runs in a transaction passes on the context it was given:
 // calling InTx with the outer context would wait for the transaction that it is
 // itself part of. An error of a nested InTx undoes the whole transaction, also
@@ -26,8 +29,8 @@
 //
 // # What is stored
 //
-// Records are JSON; members that a later version adds read as zero here, and
-// members that this version does not know are ignored. A document is a file, and a record that
+// Records are JSON; members that a record lacks read as zero, and members that this version does not know are ignored.
+// Entries of the evidence log are binary; their first byte is the form. A document is a file, and a record that
 // says how long it is. Bytes behind that length are of a transaction that was undone, and a
 // file without a record is no document. The file of a deleted document is removed after the
 // commit; should the process die in between, the first Sweep after the next start removes it.

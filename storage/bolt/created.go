@@ -12,6 +12,9 @@ import (
 // created has the records of documents that Create has stored and no transaction has changed yet. The transaction that
 // keeps a document stores its record, which saves a commit for each. If the process dies before, the file is without a
 // record and swept: nothing refers to the document.
+//
+// A record that a transaction deletes is hidden from it and from later transactions of its group, and removed with their
+// commit, before the next transaction begins. Until then, reads outside a transaction find it.
 type created struct {
 	mu      sync.Mutex
 	records map[string]documentRecord
@@ -52,9 +55,17 @@ func (c *created) before(earlier time.Time) (ids []string) {
 	return ids
 }
 
+// createdFor returns the record of a document in memory, unless it is deleted for a transaction.
+func (f *folder) createdFor(tx *boltTx, id string) (d documentRecord, found bool) {
+	if tx.erased[id] {
+		return d, false
+	}
+	return f.created.get(id)
+}
+
 // record returns the record of a document, stored or not.
 func (f *folder) record(tx *boltTx, id string) (documentRecord, error) {
-	d, isCreated := f.created.get(id) // before the store is read: the record may be stored meanwhile
+	d, isCreated := f.createdFor(tx, id) // before the store is read: the record may be stored meanwhile
 	stored, err := documentTable.get(tx, id)
 	if isCreated && errors.Is(err, storage.ErrNotFound) {
 		return d, nil
@@ -64,14 +75,14 @@ func (f *folder) record(tx *boltTx, id string) (documentRecord, error) {
 
 // has reports whether there is a document.
 func (f *folder) has(tx *boltTx, id string) bool {
-	_, isCreated := f.created.get(id)
+	_, isCreated := f.createdFor(tx, id)
 	return isCreated || documentTable.has(tx, id)
 }
 
 // store stores the record of a document that is not stored yet, in a transaction that is about to change it. The caller is
 // within write.
 func (f *folder) store(t *txn, id string) error {
-	d, isCreated := f.created.get(id)
+	d, isCreated := f.createdFor(t.tx, id)
 	if !isCreated || documentTable.has(t.tx, id) {
 		return nil
 	}

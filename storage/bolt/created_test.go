@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/innsigli/innsigli/storage"
@@ -87,5 +89,109 @@ func TestCreatedDocuments(t *testing.T) {
 	}
 	if _, err := db.folder.root.Stat(gone); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("the file was not removed")
+	}
+}
+
+// A document that a transaction has deleted does not exist for the rest of that transaction, for later ones of its group and
+// for those after the commit: none keeps it. If the transaction or the commit fails, the document is there as before.
+func TestADeletedDocumentCannotBeKept(t *testing.T) {
+	failed := errors.New("failed")
+	for name, test := range map[string]struct {
+		isStored bool  // an earlier transaction of the group stores its record
+		deletes  error // of the transaction that deletes it
+		commit   error
+	}{
+		"deleted":                             {},
+		"stored and deleted":                  {isStored: true},
+		"the transaction fails":               {deletes: failed},
+		"stored, and the transaction fails":   {isStored: true, deletes: failed},
+		"the commit fails":                    {commit: failed},
+		"stored, and the commit fails":        {isStored: true, commit: failed},
+		"the transaction and the commit fail": {deletes: failed, commit: failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				db := opened(t)
+				documents := db.Documents()
+				ref, err := documents.Create(t.Context(), bytes.NewReader([]byte("content")), 100)
+				if err != nil {
+					t.Fatal(err)
+				}
+				is := func(where string, ctx context.Context, want error) {
+					t.Helper()
+					_, err := documents.Open(ctx, ref.ID)
+					if !errors.Is(err, want) || want == nil && err != nil {
+						t.Errorf("%s: Open: %v, want %v", where, err, want)
+					}
+					if db.txn(ctx) == nil || want == nil {
+						return
+					}
+					if err := documents.Keep(ctx, ref.ID); !errors.Is(err, want) {
+						t.Errorf("%s: Keep: %v, want %v", where, err, want)
+					}
+				}
+				var later error // what later transactions of the group read
+				if test.deletes == nil {
+					later = storage.ErrNotFound
+				}
+				errs := together(t, db,
+					func(ctx context.Context) error {
+						if !test.isStored {
+							return addAccount(ctx, db, "a")
+						}
+						return documents.Append(ctx, ref.ID, storage.Revision{Base: 7, Bytes: []byte("more")})
+					},
+					func(ctx context.Context) error {
+						if err := documents.Delete(ctx, ref.ID); err != nil {
+							return err
+						}
+						is("in the transaction", ctx, storage.ErrNotFound)
+						is("for all others", t.Context(), nil)
+						return test.deletes
+					},
+					func(ctx context.Context) error {
+						is("in the next transaction", ctx, later)
+						if test.commit != nil {
+							db.txn(ctx).group.abort(test.commit)
+						}
+						return nil
+					},
+				)
+				if test.commit != nil {
+					for i, err := range errs {
+						if !errors.Is(err, test.commit) {
+							t.Errorf("transaction %d: %v", i, err)
+						}
+					}
+				}
+				after := storage.ErrNotFound
+				if test.deletes != nil || test.commit != nil {
+					after = nil
+				}
+				is("after the commit", t.Context(), after)
+				if err := db.Backup(t.Context(), io.Discard); err != nil {
+					t.Errorf("Backup: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// The document is gone as soon as the commit has ended, before the functions that follow it have run.
+func TestADeletedDocumentIsGoneWithTheCommit(t *testing.T) {
+	db := opened(t)
+	ref, err := db.Documents().Create(t.Context(), bytes.NewReader([]byte("content")), 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := func(do func(ctx context.Context, id string) error) error {
+		_, err := db.transact(t.Context(), func(ctx context.Context) error { return do(ctx, ref.ID) })
+		return err
+	}
+	if err := in(db.Documents().Delete); err != nil {
+		t.Error(err)
+	}
+	if err := in(db.Documents().Keep); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("Keep: %v", err)
 	}
 }

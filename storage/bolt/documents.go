@@ -189,7 +189,7 @@ func (s documents) Delete(ctx context.Context, id string) error {
 
 // erase removes the record with the transaction, and the file after its commit.
 func (s documents) erase(t *txn, id string) error {
-	_, isCreated := s.db.folder.created.get(id)
+	_, isCreated := s.db.folder.createdFor(t.tx, id)
 	err := documentTable.remove(t.tx, id)
 	if errors.Is(err, storage.ErrNotFound) {
 		if !isCreated {
@@ -197,13 +197,15 @@ func (s documents) erase(t *txn, id string) error {
 		}
 		err = nil
 	}
-	if err == nil {
-		t.afterCommit(func() {
-			s.db.folder.created.remove(id)
-			s.db.folder.unlink(id)
-		})
+	if err != nil {
+		return err
 	}
-	return err
+	if isCreated {
+		t.group.erased[id] = true
+		t.erased = append(t.erased, id)
+	}
+	t.afterCommit(func() { s.db.folder.unlink(id) })
+	return nil
 }
 
 // Sweep leaves a document alone that Create is receiving, however long that takes. In a transaction, which may still be

@@ -23,8 +23,11 @@ import (
 type group struct {
 	// Only the transaction that has the turn uses these:
 	tx      *bbolt.Tx
-	writers int // transactions that wrote, and wait for the commit
+	members int // transactions that joined
+	writers int // of these, the transactions that wrote and wait for the commit
 	size    int // bytes that the writers wrote
+	// erased are the documents that transactions of the group have deleted and whose records are in memory; see created.
+	erased map[string]bool
 
 	// All transactions of the group use the following, also after their turn.
 
@@ -36,10 +39,11 @@ type group struct {
 	err error // why the group cannot be committed, or was not; nil: no reason yet
 }
 
-// A group that has this many writers, or in which they wrote this many bytes, is committed even if other transactions wait.
+// A group that has this many transactions, or in which they wrote this many bytes, is committed even if other transactions
+// wait.
 const (
-	maxGroupWriters = 64
-	maxGroupBytes   = 4 << 20
+	maxGroupTransactions = 64
+	maxGroupBytes        = 4 << 20
 )
 
 // abort makes the commit of the group fail with an error.
@@ -58,7 +62,7 @@ func (g *group) abortErr() error {
 
 // isComplete reports whether no other transaction may join the group.
 func (g *group) isComplete() bool {
-	return g.writers >= maxGroupWriters || g.size >= maxGroupBytes || g.abortErr() != nil
+	return g.members >= maxGroupTransactions || g.size >= maxGroupBytes || g.abortErr() != nil
 }
 
 // begin waits for a turn, and begins a transaction in the group of the transaction before, or in a new group.
@@ -74,9 +78,10 @@ func (db *DB) begin(ctx context.Context) (*txn, error) {
 		}
 		db.group = g
 	}
+	db.group.members++
 	// Without writers before it, a transaction that fails needs no undo: the group is rolled back.
 	log := &undoLog{needsUndo: db.group.writers > 0}
-	return &txn{db: db, group: db.group, tx: &boltTx{db.group.tx, log}}, nil
+	return &txn{db: db, group: db.group, tx: &boltTx{db.group.tx, log, db.group.erased}}, nil
 }
 
 func (db *DB) newGroup() (*group, error) {
@@ -87,7 +92,7 @@ func (db *DB) newGroup() (*group, error) {
 	if err != nil {
 		return nil, translate(err)
 	}
-	return &group{tx: tx, done: make(chan struct{})}, nil
+	return &group{tx: tx, erased: map[string]bool{}, done: make(chan struct{})}, nil
 }
 
 // end ends a transaction whose function returned an error, or nil. It returns when the transaction is durable or undone.
@@ -137,6 +142,11 @@ func (t *txn) leave(err error) error {
 		g.writers++
 		g.size += log.size
 	}
+	if err != nil {
+		for _, id := range t.erased {
+			delete(g.erased, id)
+		}
+	}
 	if err != nil && g.writers > 0 && t.panicErr == nil {
 		if undoErr := guarded(log.undo); undoErr != nil {
 			g.abort(fmt.Errorf("bolt: undoing a transaction that failed (%w): %w", err, undoErr))
@@ -153,6 +163,11 @@ func (db *DB) endGroup() {
 	if g.writers > 0 && g.abortErr() == nil {
 		if err := db.commit(g.tx); err != nil {
 			g.abort(fmt.Errorf("bolt: committing: %w", err))
+		}
+	}
+	if g.abortErr() == nil {
+		for id := range g.erased {
+			db.folder.created.remove(id)
 		}
 	}
 	_ = g.tx.Rollback() // after a commit it returns an error, and does nothing

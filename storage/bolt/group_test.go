@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/storage"
 )
 
 // opened opens a new store until the end of the test.
@@ -64,8 +66,8 @@ func TestTransactionsShareACommit(t *testing.T) {
 	}{
 		"one":             {1, 1, func(int) bool { return false }},
 		"two":             {2, 1, func(int) bool { return false }},
-		"many":            {maxGroupWriters, 1, func(int) bool { return false }},
-		"more":            {maxGroupWriters + 1, 2, func(int) bool { return false }},
+		"many":            {maxGroupTransactions, 1, func(int) bool { return false }},
+		"more":            {maxGroupTransactions + 1, 2, func(int) bool { return false }},
 		"the first fails": {8, 1, func(i int) bool { return i == 0 }},
 		"the last fails":  {8, 1, func(i int) bool { return i == 7 }},
 		"some fail":       {8, 1, func(i int) bool { return i%2 == 1 }},
@@ -99,4 +101,65 @@ func TestTransactionsShareACommit(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Transactions that only read count towards the bound of a group.
+func TestTransactionsThatDoNotWriteFillAGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := opened(t)
+		groups := map[*group]int{}
+		functions := []func(context.Context) error{
+			func(ctx context.Context) error { return addAccount(ctx, db, "a") },
+		}
+		for range 2 * maxGroupTransactions {
+			functions = append(functions, func(ctx context.Context) error {
+				groups[db.txn(ctx).group]++
+				return nil
+			})
+		}
+		if err := errors.Join(together(t, db, functions...)...); err != nil {
+			t.Error(err)
+		}
+		for _, n := range groups {
+			if n > maxGroupTransactions {
+				t.Errorf("a group of %d transactions, want at most %d", n, maxGroupTransactions)
+			}
+		}
+	})
+}
+
+// If the file of a document cannot be flushed, all transactions of the group fail with that error, and nothing of them is
+// stored.
+func TestAFlushThatFailsFailsTheGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := opened(t)
+		ref, err := db.Documents().Create(t.Context(), bytes.NewReader([]byte("content")), 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := commits(db)
+		errs := together(t, db,
+			func(ctx context.Context) error { return addAccount(ctx, db, "first") },
+			func(ctx context.Context) error {
+				err := db.Documents().Append(ctx, ref.ID, storage.Revision{Base: 7, Bytes: []byte("more")})
+				return errors.Join(err, db.txn(ctx).files[ref.ID].Close()) // a file that is closed cannot be flushed
+			},
+			func(ctx context.Context) error { return addAccount(ctx, db, "last") },
+		)
+		for i, err := range errs {
+			if !errors.Is(err, ErrClosed) {
+				t.Errorf("transaction %d: %v", i, err)
+			}
+		}
+		if n := commits(db) - before; n != 0 {
+			t.Errorf("%d commits", n)
+		}
+		accounts, err := db.Accounts().Accounts(t.Context())
+		if err != nil || len(accounts) != 0 {
+			t.Errorf("%d accounts were stored, %v", len(accounts), err)
+		}
+		if blob, err := db.Documents().Open(t.Context(), ref.ID); err != nil || blob.Size() != 7 {
+			t.Errorf("the document: %v, %v", blob, err)
+		}
+	})
 }

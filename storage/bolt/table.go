@@ -70,13 +70,13 @@ func (t table[R]) insert(tx *boltTx, id string, record R) error {
 	if bucket.Get([]byte(id)) != nil {
 		return storage.ErrExists
 	}
-	seq, err := bucket.NextSequence()
+	r := row[R]{Record: record}
+	err := t.free(tx, id, r) // the keys of unique indexes do not have the sequence
 	if err != nil {
-		return fmt.Errorf("bolt: %s: %w", t.bucket, err)
-	}
-	r := row[R]{Seq: seq, Record: record}
-	if err := t.free(tx, id, r); err != nil {
 		return err
+	}
+	if r.Seq, err = bucket.NextSequence(); err != nil {
+		return fmt.Errorf("bolt: %s: %w", t.bucket, err)
 	}
 	return t.put(tx, id, nil, &r)
 }

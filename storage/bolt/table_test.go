@@ -85,6 +85,28 @@ func TestIndexes(t *testing.T) {
 	})
 }
 
+// A record that is refused changes nothing, not even the sequence: the transaction costs no commit.
+func TestARefusedRecordWritesNothing(t *testing.T) {
+	inStore(t, func(tx *boltTx) error {
+		for _, name := range things.buckets() {
+			if _, err := tx.CreateBucket([]byte(name)); err != nil {
+				return err
+			}
+		}
+		if err := things.insert(tx, "1", thing{"a", "x"}); err != nil {
+			return err
+		}
+		tx.log.wrote = false
+		for id, name := range map[string]string{"1": "y", "2": "x"} {
+			if err := things.insert(tx, id, thing{"a", name}); !errors.Is(err, storage.ErrExists) || tx.log.wrote {
+				t.Errorf("record %s: %v; written: %v", id, err, tx.log.wrote)
+			}
+		}
+		tx.log.wrote = true
+		return nil
+	})
+}
+
 // inStore runs fn in a transaction of a new store.
 func inStore(t *testing.T, fn func(*boltTx) error) {
 	t.Helper()

@@ -31,6 +31,7 @@ type txn struct {
 	panicErr  error      // of a panic in bbolt, after which the group is only rolled back
 	after     []func()
 	files     map[string]*os.File // of the documents that were appended to
+	erased    []string            // of the documents in group.erased, those that it has deleted
 }
 
 // InTx runs fn in a transaction; see storage.Transactor and the package comment.

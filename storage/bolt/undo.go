@@ -12,6 +12,8 @@ import (
 type boltTx struct {
 	*bbolt.Tx
 	log *undoLog // nil in a transaction that only reads
+	// erased are the documents that the group has deleted; nil in a transaction that only reads.
+	erased map[string]bool
 }
 
 // Bucket returns a bucket, nil if there is none.

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -36,5 +37,30 @@ func TestSignaturesDoNotWait(t *testing.T) {
 	}
 	if statement, err := s.Statement(t.Context(), a.ID, time.Now()); err != nil || statement.Signing != 5 || statement.Free != 3 {
 		t.Errorf("%+v, %v", statement, err)
+	}
+}
+
+// TestConcurrentEnsure checks that servers that start at the same time on an empty database create one account and one
+// client.
+func TestConcurrentEnsure(t *testing.T) {
+	db, _ := opened(t, Options{})
+	s := account.New(db.Accounts(), db, account.Options{})
+	const owner = "7a6c1a52-8f44-4f60-8d6c-0d4f4b7c1d10"
+	var servers sync.WaitGroup
+	for range 8 {
+		servers.Go(func() {
+			if _, err := s.EnsureAccount(t.Context(), owner, "sandbox", true); err != nil {
+				t.Error(err)
+			}
+			if _, err := s.EnsureClient(t.Context(), account.Client{ID: "client", AccountID: owner, Name: "client"}, "secret"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	servers.Wait()
+	accounts, err := s.Accounts(t.Context())
+	clients, other := s.Clients(t.Context(), owner)
+	if len(accounts) != 1 || len(clients) != 1 || err != nil || other != nil {
+		t.Errorf("%+v, %+v, %v, %v", accounts, clients, err, other)
 	}
 }

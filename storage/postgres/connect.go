@@ -171,8 +171,8 @@ func connect(config *pgxpool.Config) (*DB, error) {
 
 // acquireAndRun acquires a connection and calls first with it. If first succeeds, the caller must release the
 // connection. After a restart of the server the pool may be full of broken connections, which is found only
-// when they are used: then acquireAndRun calls first once more, with a connection that was pinged. So first
-// must change nothing, or nothing that outlives its connection.
+// when they are used: then acquireAndRun calls first once more, with a connection that was pinged. The server may have
+// done what the first call asked for, so what first asks for must have the same result when it is done twice.
 func (db *DB) acquireAndRun(ctx context.Context, first func(*pgxpool.Conn) error) (*pgxpool.Conn, error) {
 	for retry := true; ; retry = false {
 		conn, err := db.acquire(ctx)

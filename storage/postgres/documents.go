@@ -190,7 +190,8 @@ func (c *upload) store(ctx context.Context, p []byte, last bool) error {
 }
 
 // storeAll stores a whole document by one statement. If its connection is broken, it may be sent a second time, and does
-// nothing if the first was committed.
+// nothing if the first was committed. After an error the document may be stored although the answer was lost. It is not
+// discarded then, and Sweep deletes it.
 func (c *upload) storeAll(ctx context.Context, p []byte) error {
 	const statement = `WITH created AS (
 			INSERT INTO documents (id, started_at, complete, kept, size, hashed) VALUES ($1, $2, true, false, $3, $4)

@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -27,6 +29,12 @@ var _ pgx.Tx = (*pipeline)(nil)
 type statement struct {
 	sql  string
 	args []any
+}
+
+// beginning returns the first words of a statement, for errors. The values are in args.
+func (s statement) beginning() string {
+	words := strings.Fields(s.sql)
+	return strings.Join(words[:min(len(words), 3)], " ")
 }
 
 // maxQueued is the number of statements after which queue sends them.
@@ -64,9 +72,11 @@ func (p *pipeline) send(ctx context.Context, last ...statement) (pgx.BatchResult
 	} else {
 		results = p.conn.SendBatch(ctx, newBatch(new(pgx.Batch), append(queued, last...)))
 	}
-	for range queued {
+	for _, s := range queued {
 		if err == nil {
-			_, err = results.Exec()
+			if _, err = results.Exec(); err != nil {
+				err = fmt.Errorf("%s: %w", s.beginning(), err)
+			}
 		}
 	}
 	if err != nil && results != nil {

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -65,6 +66,22 @@ func TestFailedStatement(t *testing.T) {
 	}
 	if list, err := db.Accounts().Accounts(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("Accounts: %v, %v", list, err)
+	}
+}
+
+// TestFailedQueuedStatement checks that the error of a statement that was sent together with a later one names the one that
+// failed, without its values.
+func TestFailedQueuedStatement(t *testing.T) {
+	db, _ := opened(t, Options{})
+	err := db.InTx(t.Context(), func(ctx context.Context) error {
+		if err := db.EvidenceLog().Record(ctx, storage.Entry{Subject: "secret", Kind: "k\x00", Facts: []byte("{}")}); err != nil {
+			t.Errorf("Record sent the statement at once: %v", err)
+		}
+		_, err := db.Accounts().Account(ctx, "a")
+		return err
+	})
+	if err == nil || !strings.Contains(err.Error(), "INSERT INTO evidence") || strings.Contains(err.Error(), "secret") {
+		t.Errorf("the error of the read: %v", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package sealed
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -166,8 +167,8 @@ func restoreTokens(p, stored portal.Process) {
 
 // ResealProcesses seals the tokens of the processes in list with the first key, where they are sealed
 // with another key, and returns for how many processes it did. store is the backend's store, and list has all of
-// its processes with links that were not opened. It returns an error for a token that does not open, since the key
-// that sealed it is needed for as long as the link is valid.
+// its processes with links that were not opened. It returns an error for a sealed token that does not open, since the key
+// that sealed it is needed for as long as the link is valid. A token that is not sealed is reported and stays as it is.
 //
 // Several servers may call it at the same time, and while other servers are running: each process is resealed in a
 // transaction of its own.
@@ -182,16 +183,16 @@ func ResealProcesses(ctx context.Context, tx storage.Transactor, store portal.St
 		}
 		err := tx.InTx(ctx, func(ctx context.Context) error {
 			p, err := s.store.Process(ctx, p.ID) // again, in the transaction
-			if err == nil {
-				err = s.checkTokens(p)
-			}
 			if err != nil {
 				return err
 			}
-			return s.store.UpdateProcess(ctx, s.seal(s.open(p)))
+			if p, err = s.reseal(p); err != nil {
+				return err
+			}
+			return s.store.UpdateProcess(ctx, p)
 		})
-		if errors.Is(err, storage.ErrNotFound) || errors.Is(err, ErrPlain) {
-			continue // deleted meanwhile, or reported
+		if errors.Is(err, storage.ErrNotFound) || errors.Is(err, errNothingToSeal) {
+			continue // deleted meanwhile, sealed by another server, or reported
 		}
 		if err != nil {
 			return n, resealProcessesError(err)
@@ -201,18 +202,34 @@ func ResealProcesses(ctx context.Context, tx storage.Transactor, store portal.St
 	return n, nil
 }
 
-func resealProcessesError(err error) error {
-	return fmt.Errorf("encrypting the links of processes with the first master key: %w", err)
+// errNothingToSeal: no token of a process opens with another key than the first.
+var errNothingToSeal = errors.New("sealed: no token to seal again")
+
+// reseal returns a process as it is stored, with its tokens sealed with the first key, but for those that are not sealed
+// at all. The error is that of the first other token that does not open, or errNothingToSeal.
+func (s processStore) reseal(p portal.Process) (portal.Process, error) {
+	var failed error
+	changed := false
+	p = mapTokens(p, func(link string, stored []byte) []byte {
+		token, err := s.keys.open(linkToken, link, stored)
+		switch {
+		case err != nil && !errors.Is(err, ErrPlain):
+			failed = cmp.Or(failed, err)
+			return stored
+		case err != nil || s.keys.isCurrent(stored):
+			return stored
+		}
+		changed = true
+		return s.keys.seal(linkToken, link, token)
+	})
+	if failed == nil && !changed {
+		failed = errNothingToSeal
+	}
+	return p, failed
 }
 
-// checkTokens returns nil if all tokens of a process open.
-func (s processStore) checkTokens(p portal.Process) error {
-	for _, one := range p.Participants {
-		if _, err := s.keys.open(linkToken, linkID(p, one), one.Link.Token); err != nil {
-			return err
-		}
-	}
-	return nil
+func resealProcessesError(err error) error {
+	return fmt.Errorf("encrypting the links of processes with the first master key: %w", err)
 }
 
 // isCurrent reports whether all tokens of a process are sealed with the first key.

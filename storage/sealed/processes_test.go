@@ -101,6 +101,37 @@ func TestResealProcesses(t *testing.T) {
 	}
 }
 
+// A token that is not sealed stays as it is and does not keep the other tokens of its process from being sealed with the
+// new key; nor does it hide that the key of another one is missing.
+func TestResealProcessesBesidePlainTokens(t *testing.T) {
+	d := newDeployment(t)
+	a, b := newKey(), newKey()
+	onlyA, both, onlyB := keys(t, a), keys(t, b, a), keys(t, b)
+	p := newProcess("p")
+	d.begin(t, sealed.Processes(d.db.Processes(), onlyA), p)
+	plain := []byte("chosen")
+	d.change(t, d.db.Processes(), "p", func(p *portal.Process) { p.Participants[1].Link.Token = plain })
+
+	if _, err := d.resealProcesses(t, onlyB); !errors.Is(err, sealed.ErrKey) || !strings.Contains(err.Error(), "(link of a process p/p-2)") {
+		t.Errorf("without the old key: %v", err)
+	}
+	for _, want := range []int{1, 0} {
+		var seen reported
+		n, err := d.resealProcesses(t, both.WithReport(seen.add))
+		if n != want || err != nil {
+			t.Errorf("%d were sealed, want %d: %v", n, want, err)
+		}
+		if err := seen.take(); !errors.Is(err, sealed.ErrPlain) {
+			t.Errorf("reported %v", err)
+		}
+	}
+	p.Participants[1].Link.Token = nil
+	d.wantProcesses(t, onlyB, p)
+	if stored, err := d.db.Processes().Process(t.Context(), "p"); err != nil || !bytes.Equal(stored.Participants[1].Link.Token, plain) {
+		t.Errorf("the token that is not sealed: %q, %v", stored.Participants[1].Link.Token, err)
+	}
+}
+
 // A process whose token does not open is returned without the token. Updating it does not lose the stored token,
 // since the key may be added again.
 func TestTokensThatDoNotOpen(t *testing.T) {

@@ -264,6 +264,32 @@ var ledger = tests{
 		checkRead(t, got, err, a)
 	},
 
+	"of concurrent signatures of an account so many are free": func(t *testing.T, open func(*testing.T) Backend) {
+		b, a := open(t), exampleAccount("a")
+		a.Signatures = 0
+		do(t, b, func(ctx context.Context) error { return b.Accounts.AddAccount(ctx, a) })
+		const writers, each = 8, 5
+		concurrently(t, writers, func(i int) error {
+			for j := range each {
+				l := exampleLine(fmt.Sprint(i, " ", j), "a", j)
+				if err := b.InTx(t.Context(), func(ctx context.Context) error { return b.Accounts.AddSignature(ctx, l) }); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		list, free := lines(t.Context(), t, b, id("a"), base, after(100)), 0
+		for _, l := range list {
+			if l.Free {
+				free++
+			}
+		}
+		got, err := b.Accounts.Account(t.Context(), a.ID)
+		if len(list) != writers*each || free != account.FreeSignatures || got.Signatures != account.FreeSignatures || err != nil {
+			t.Errorf("%d signatures of which %d are free, and the account has %d, %v", len(list), free, got.Signatures, err)
+		}
+	},
+
 	"a signature of an unknown account is not added": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		do(t, b, func(ctx context.Context) error {

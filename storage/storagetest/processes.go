@@ -126,6 +126,20 @@ var processLinks = tests{
 		checkLink(t, b, "new 3", p)
 	},
 
+	"a process that is refused has no link": func(t *testing.T, open func(*testing.T) Backend) {
+		b, p, refused := open(t), exampleProcess("p"), invited("refused", "a", 0)
+		refused.ID = p.ID
+		addProcesses(t, b, p)
+		do(t, b, func(ctx context.Context) error {
+			checkError(t, b.Processes.CreateProcess(ctx, refused), storage.ErrExists)
+			_, err := b.Processes.ProcessByLink(ctx, invitation("refused", 0).Hash)
+			checkError(t, err, storage.ErrNotFound)
+			return nil
+		})
+		checkNoLink(t, b, "refused")
+		checkLink(t, b, "p 3", p)
+	},
+
 	"a process is found only by the whole hash of a link": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		addProcesses(t, b, exampleProcess("p"))

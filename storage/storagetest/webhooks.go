@@ -72,6 +72,19 @@ var subscriptions = recordType[delivery.Subscription]{
 		checkSubscriptions(t, b, elsewhere.Account, elsewhere)
 	},
 
+	"an ID is unique over all accounts": func(t *testing.T, open func(*testing.T) Backend) {
+		b, s := open(t), exampleSubscription("s")
+		refused := s
+		refused.Account = id("b")
+		addSubscriptions(t, b, s)
+		do(t, b, func(ctx context.Context) error {
+			checkError(t, b.Webhooks.CreateSubscription(ctx, refused, manySubscriptions), storage.ErrExists)
+			return nil
+		})
+		checkSubscriptions(t, b, id("a"), s)
+		checkSubscriptions(t, b, id("b"))
+	},
+
 	"updating replaces and keeps the order of creation": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		changed, other := exampleSubscription("s"), exampleSubscription("other")

@@ -25,7 +25,8 @@ const (
 	tailFactor = 4.0
 	// driftFactor is how many times the median of the first part of a run that of the last may be.
 	driftFactor = 1.5
-	// levelFactor is how many times its level the median of a second may be once a burst is over.
+	// levelFactor is the largest quotient of the median of a second and the level after which a burst counts as over, if
+	// levelSeconds seconds in a row have no larger one.
 	levelFactor  = 2.0
 	levelSeconds = 5
 )
@@ -81,7 +82,7 @@ type measured struct {
 }
 
 func (c capacity) run(ctx context.Context, store string, out io.Writer) error {
-	p, err := newPlant(ctx, storeOf(store), c)
+	p, err := newDeployment(ctx, storeOf(store), c)
 	if err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ func (c capacity) run(ctx context.Context, store string, out io.Writer) error {
 	return c.judge(out, m)
 }
 
-func (c capacity) measure(ctx context.Context, p *plant) (m measured, err error) {
+func (c capacity) measure(ctx context.Context, p *deployment) (m measured, err error) {
 	if err := c.addFloor(ctx, p, &m); err != nil {
 		return m, err
 	}
@@ -126,7 +127,7 @@ func (c capacity) measure(ctx context.Context, p *plant) (m measured, err error)
 	return m, errors.Join(ctx.Err(), c.addFloor(ctx, p, &m))
 }
 
-func (c capacity) addFloor(ctx context.Context, p *plant, m *measured) error {
+func (c capacity) addFloor(ctx context.Context, p *deployment, m *measured) error {
 	if c.floor == 0 {
 		return nil
 	}
@@ -137,7 +138,7 @@ func (c capacity) addFloor(ctx context.Context, p *plant, m *measured) error {
 
 // saturate has clients sign as fast as they can, and returns what they began. A client makes one call at a time; while
 // people answer, it begins other signings.
-func (c capacity) saturate(ctx context.Context, p *plant, began time.Time) (all []signed) {
+func (c capacity) saturate(ctx context.Context, p *deployment, began time.Time) (all []signed) {
 	end := began.Add(c.span)
 	var mu sync.Mutex
 	var number atomic.Int64
@@ -170,7 +171,7 @@ func (c capacity) saturate(ctx context.Context, p *plant, began time.Time) (all 
 
 // steady has signings begin at random times with a mean rate, as those of many independent people do, and, if asked, a
 // burst of them when they begin to count.
-func (c capacity) steady(ctx context.Context, p *plant, began time.Time) (all []signed) {
+func (c capacity) steady(ctx context.Context, p *deployment, began time.Time) (all []signed) {
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	number := 0

@@ -59,7 +59,7 @@ func (e spentEach) rows() (rows [][2]any) {
 }
 
 // costDuring returns what was spent from one time to another.
-func (p *plant) costDuring(ctx context.Context, from, to time.Time) (_ spent, err error) {
+func (p *deployment) costDuring(ctx context.Context, from, to time.Time) (_ spent, err error) {
 	count := p.costOfFile
 	if !strings.HasPrefix(p.store, "bolt:") {
 		db, err := pgx.Connect(ctx, p.store)
@@ -88,7 +88,7 @@ func (p *plant) costDuring(ctx context.Context, from, to time.Time) (_ spent, er
 }
 
 // costOfFile counts the commits of a bbolt file, and the bytes that its server has written.
-func (p *plant) costOfFile() (c spent, err error) {
+func (p *deployment) costOfFile() (c spent, err error) {
 	path, _, _ := strings.Cut(strings.TrimPrefix(p.store, "bolt:"), "?")
 	if c.commits, err = boltCommits(path); err != nil {
 		return c, err

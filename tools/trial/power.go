@@ -311,7 +311,7 @@ func (m *machine) lose(ctx context.Context) error {
 			m.disk.Load().CutAfter(m.random.IntN(m.callsAtStart()))
 		}
 		if err = m.start(ctx); err == nil {
-			m.disk.Load().CutAfter(math.MaxInt32) // a loss that the start did not come to would be one that run does not wait for
+			m.disk.Load().CutAfter(math.MaxInt32) // the start made fewer calls: run does not expect a loss now
 			select {
 			case <-m.down():
 				continue

@@ -23,8 +23,8 @@ const (
 	people = 10_000
 )
 
-// plant is servers in production form, on one store, and a client of theirs.
-type plant struct {
+// deployment is servers with the settings of production on one store, and a client that calls them.
+type deployment struct {
 	*house
 	servers []*server
 	client  http.Client
@@ -33,8 +33,8 @@ type plant struct {
 	encoded string
 }
 
-// newPlant starts the servers.
-func newPlant(ctx context.Context, store string, c capacity) (_ *plant, err error) {
+// newDeployment starts the servers.
+func newDeployment(ctx context.Context, store string, c capacity) (_ *deployment, err error) {
 	if strings.HasPrefix(store, "bolt:") && c.servers != 1 {
 		return nil, errors.New("a file is for one server")
 	}
@@ -54,7 +54,7 @@ func newPlant(ctx context.Context, store string, c capacity) (_ *plant, err erro
 	if err != nil {
 		return nil, errors.Join(err, h.remove())
 	}
-	p := &plant{house: h, servers: []*server{first.server}, token: first.accounts[0].token}
+	p := &deployment{house: h, servers: []*server{first.server}, token: first.accounts[0].token}
 	p.client.Timeout = time.Minute
 	p.client.Transport = &http.Transport{MaxIdleConnsPerHost: 1000}
 	p.content = pdftest.Build(pdftest.Options{Payload: c.size})
@@ -89,7 +89,7 @@ func (p *pagesServer) another(ctx context.Context) (*server, error) {
 	return next.server, nil
 }
 
-func (p *plant) stop() error {
+func (p *deployment) stop() error {
 	p.client.CloseIdleConnections()
 	var errs []error
 	for _, s := range p.servers {
@@ -113,7 +113,7 @@ type begun struct {
 }
 
 // begin starts the signing with a number, which was to begin at a time.
-func (p *plant) begin(ctx context.Context, number int, at time.Time) (b begun) {
+func (p *deployment) begin(ctx context.Context, number int, at time.Time) (b begun) {
 	b.at = at
 	who := number % people
 	body := fmt.Sprintf(`{"signer":{"kennitala":"%010d","phone":"%07d","signingMethod":"IdpSim"},"advancedSignatureSettings":{"signatureLevel":"Lt"},`+
@@ -128,7 +128,7 @@ func (p *plant) begin(ctx context.Context, number int, at time.Time) (b begun) {
 }
 
 // finish polls when the person has answered, until the document is there. Times are since signings count.
-func (p *plant) finish(ctx context.Context, b begun, count time.Time) signed {
+func (p *deployment) finish(ctx context.Context, b begun, count time.Time) signed {
 	s := signed{began: b.at.Sub(count), err: b.err}
 	pause(ctx, time.Until(b.due))
 	began := time.Now()
@@ -156,7 +156,7 @@ func (p *plant) finish(ctx context.Context, b begun, count time.Time) signed {
 
 // call makes a call at one of the servers. Of a document it returns the length alone: the trial's own work is not what is
 // tried.
-func (p *plant) call(ctx context.Context, method, path, body string) (a answer, length int64, err error) {
+func (p *deployment) call(ctx context.Context, method, path, body string) (a answer, length int64, err error) {
 	request, err := http.NewRequestWithContext(ctx, method, "http://"+p.servers[rand.IntN(len(p.servers))].address+path, strings.NewReader(body))
 	if err != nil {
 		return a, 0, err
