@@ -131,6 +131,8 @@ func bombs(t testing.TB, p person, part int) []bomb {
 		{name: "30 MB of Base64", content: `<a Id="b">` + base64Text + signature + "</a>"},
 		{name: "30 MB of Base64 as value", content: string(substitute(signatureValue, "${1}"+base64Text)(t, p, signed))},
 		{name: "30 MB of Base64 as certificate", content: string(substitute(keyInfo, "<ds:KeyInfo><ds:X509Data><ds:X509Certificate>"+base64Text+"</ds:X509Certificate></ds:X509Data></ds:KeyInfo>")(t, p, signed))},
+		{name: "20,000 references below a tag of 4 MB", content: manyElements("<a"+strings.Repeat(" ", (4<<20)/part)+`b="">`, 20_000/part, inclusive11Transform), allocated: 200},
+		{name: "20,000 references beside 60,000 namespaces", content: manyElements("<a>"+numbered(60_000/part, `<b xmlns:p%[1]d="u:%[1]d"/>`), 20_000/part, exclusiveTransform), allocated: 200},
 		{name: "the same identifier 100,000 times", content: inRoot(`<b Id="c"/>`, 100_000, signature)},
 
 		// The coverage of these is found in the time that it takes to read them.
@@ -173,6 +175,22 @@ func manyTargets(t testing.TB, p person, signed []byte, content string) string {
 		return all.String()
 	})
 	return "<root>" + inside + string(wholeSignature.Find(references(t, p, signed))) + "</root>"
+}
+
+// manyElements returns a document of signatures with count references to different small elements, whose digests are
+// right.
+func manyElements(start string, count int, transforms string) string {
+	var elements, references, signatures strings.Builder
+	for i := range count {
+		sum := sha256.Sum256(fmt.Appendf(nil, `<k Id="k%d"></k>`, i))
+		fmt.Fprintf(&elements, `<k Id="k%d"/>`, i)
+		references.WriteString(strings.Replace(referenceTo("", fmt.Sprint("#k", i), transforms), "AAAA", base64.StdEncoding.EncodeToString(sum[:]), 1))
+		if i%1000 == 999 || i == count-1 {
+			signatures.WriteString(unvalued(references.String(), ""))
+			references.Reset()
+		}
+	}
+	return start + elements.String() + signatures.String() + "</a>"
 }
 
 // attributed returns elements of 9,000 unsorted attributes.
