@@ -133,6 +133,7 @@ func bombs(t testing.TB, p person, part int) []bomb {
 		{name: "30 MB of Base64 as certificate", content: string(substitute(keyInfo, "<ds:KeyInfo><ds:X509Data><ds:X509Certificate>"+base64Text+"</ds:X509Certificate></ds:X509Data></ds:KeyInfo>")(t, p, signed))},
 		{name: "20,000 references below a tag of 4 MB", content: manyElements("<a"+strings.Repeat(" ", (4<<20)/part)+`b="">`, 20_000/part, inclusive11Transform), allocated: 200},
 		{name: "20,000 references beside 60,000 namespaces", content: manyElements("<a>"+numbered(60_000/part, `<b xmlns:p%[1]d="u:%[1]d"/>`), 20_000/part, exclusiveTransform), allocated: 200},
+		{name: "20,000 references to no identifier, beside one of 4 MB", content: `<a><b Id="` + strings.Repeat("b", (4<<20)/part) + `"/>` + strings.Repeat(unvalued(numbered(1000, referenceTo("", "#c%d", "")), ""), 20/min(part, 20)) + "</a>"},
 		{name: "the same identifier 100,000 times", content: inRoot(`<b Id="c"/>`, 100_000, signature)},
 
 		// The coverage of these is found in the time that it takes to read them.
