@@ -182,8 +182,8 @@ func (f benchFolder) save(b *testing.B, name string, doc xades.Document) {
 	}
 }
 
-// measure reports the time and heap of an operation that reads a file, and which may take most passes of SHA-256; 0: any. xmlsec1, if its arguments are given, does the same
-// as often in one process, so that its start counts once.
+// measure reports the time and heap of an operation that reads a file. Signing may take the time of most passes; 0: there
+// is no limit. xmlsec1, if its arguments are given, does the same as often in one process, so that its start counts once.
 func (f benchFolder) measure(b *testing.B, name string, most float64, operation func(), xmlsec1 ...string) {
 	heap := testenv.PeakHeap(operation)
 	content := readFile(b, f.path(name))
