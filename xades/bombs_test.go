@@ -131,6 +131,11 @@ func bombs(t testing.TB, p person, part int) []bomb {
 		{name: "30 MB of Base64", content: `<a Id="b">` + base64Text + signature + "</a>"},
 		{name: "30 MB of Base64 as value", content: string(substitute(signatureValue, "${1}"+base64Text)(t, p, signed))},
 		{name: "30 MB of Base64 as certificate", content: string(substitute(keyInfo, "<ds:KeyInfo><ds:X509Data><ds:X509Certificate>"+base64Text+"</ds:X509Certificate></ds:X509Data></ds:KeyInfo>")(t, p, signed))},
+		{name: "20,000 references below a tag of 4 MB", content: manyElements("<a"+strings.Repeat(" ", (4<<20)/part)+`b="">`, 20_000/part, inclusive11Transform), allocated: 200},
+		{name: "20,000 references beside 60,000 namespaces", content: manyElements("<a>"+numbered(60_000/part, `<b xmlns:p%[1]d="u:%[1]d"/>`), 20_000/part, exclusiveTransform), allocated: 200},
+		{name: "20,000 references to no identifier, beside one of 4 MB", content: `<a><b Id="` + strings.Repeat("b", (4<<20)/part) + `"/>` + strings.Repeat(unvalued(numbered(1000, referenceTo("", "#c%d", "")), ""), 20/min(part, 20)) + "</a>"},
+		{name: "1,000 references to an Object with a tag of 4 MB", content: strings.Replace(unvalued(strings.Repeat(referenceTo("", "#o", base64Transform), 1000), ""), signatureEnd, `<ds:Object Id="o" MimeType="`+strings.Repeat("b", (4<<20)/part)+`">QUJD</ds:Object>`+signatureEnd, 1)},
+		{name: "100,000 DataObjectFormats of an Object with a tag of 4 MB", content: repeated(wideObject(t, p, (4<<20)/part), element("xades:DataObjectFormat"), 100_000/part), allocated: 200},
 		{name: "the same identifier 100,000 times", content: inRoot(`<b Id="c"/>`, 100_000, signature)},
 
 		// The coverage of these is found in the time that it takes to read them.
@@ -175,6 +180,22 @@ func manyTargets(t testing.TB, p person, signed []byte, content string) string {
 	return "<root>" + inside + string(wholeSignature.Find(references(t, p, signed))) + "</root>"
 }
 
+// manyElements returns a document of signatures with count references to different small elements, whose digests are
+// right.
+func manyElements(start string, count int, transforms string) string {
+	var elements, references, signatures strings.Builder
+	for i := range count {
+		sum := sha256.Sum256(fmt.Appendf(nil, `<k Id="k%d"></k>`, i))
+		fmt.Fprintf(&elements, `<k Id="k%d"/>`, i)
+		references.WriteString(strings.Replace(referenceTo("", fmt.Sprint("#k", i), transforms), "AAAA", base64.StdEncoding.EncodeToString(sum[:]), 1))
+		if i%1000 == 999 || i == count-1 {
+			signatures.WriteString(unvalued(references.String(), ""))
+			references.Reset()
+		}
+	}
+	return start + elements.String() + signatures.String() + "</a>"
+}
+
 // attributed returns elements of 9,000 unsorted attributes.
 func attributed(size int) string {
 	var b strings.Builder
@@ -182,6 +203,12 @@ func attributed(size int) string {
 		fmt.Fprintf(&b, " a%d=''", i*7919%9000)
 	}
 	return strings.Repeat("<e"+b.String()+"/>", size/b.Len())
+}
+
+// wideObject returns an enveloping signature over an Object that states a long MimeType.
+func wideObject(t testing.TB, p person, size int) []byte {
+	signed := sign(t, []byte(contract), p, xades.Options{Packing: xades.Enveloping})
+	return []byte(strings.Replace(string(signed), "<ds:Object Id=", `<ds:Object MimeType="`+strings.Repeat("b", size)+`" Id=`, 1))
 }
 
 // manyManifests returns a signature that refers to the same Manifest 900 times.

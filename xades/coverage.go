@@ -133,8 +133,15 @@ func (s *scope) signed(counts func(signedReference) bool) coverage {
 // isPlain reports whether the target of a reference is an Object of the signature that has only
 // text and its own attributes, without conflict with its DataObjectFormat.
 func (s *scope) isPlain(r signedReference) bool {
-	own := isObject(r.target) && r.target.Parent() == s.element
-	return own && !r.formatConflict && hasOnlyObjectAttributes(r.target) && hasOnlyText(r.target)
+	if !isObject(r.target) || r.target.Parent() != s.element || r.formatConflict {
+		return false
+	}
+	plain, known := s.plain[r.target]
+	if !known {
+		plain = hasOnlyObjectAttributes(r.target) && hasOnlyText(r.target)
+		s.plain[r.target] = plain
+	}
+	return plain
 }
 
 func isDecoded(r signedReference) bool {

@@ -16,8 +16,9 @@ import (
 // that was prepared. It does not read the document: the signature is a document of its own, and data is
 // a hash of the signed data, from which both reference and archive timestamp continue.
 //
-// ok is false if that is not enough: an archive timestamp is over the content of all Objects, so over
-// the document in one, and what is added may exceed the space that [Prepare] leaves.
+// ok is false in two cases, and the caller then uses ExtendLast: level LTA of an enveloping signature,
+// whose archive timestamp covers the Object with the document; and additions of more tags than [Prepare]
+// reserves.
 func (p *Pending) extendNew(ctx context.Context, made Revision, o Options, data hash.Hash, sources ades.Sources) (r Revision, ok bool, err error) {
 	state, cloner := data.(hash.Cloner)
 	if !cloner || o.Packing == Enveloping && o.Level >= ades.LTA {

@@ -48,18 +48,19 @@ func element(name string) *regexp.Regexp {
 }
 
 const (
-	signatureEnd       = "</ds:Signature>"
-	qualifyingEnd      = "</xades:QualifyingProperties>"
-	exclusiveMethod    = "http://www.w3.org/2001/10/xml-exc-c14n#"
-	exclusiveTransform = `<ds:Transform Algorithm="` + exclusiveMethod + `"></ds:Transform>`
-	prefixTransform    = `<ds:Transform Algorithm="` + exclusiveMethod + `"><ec:InclusiveNamespaces xmlns:ec="` + exclusiveMethod + `" PrefixList="#default"></ec:InclusiveNamespaces></ds:Transform>`
-	commentTransform   = `<ds:Transform Algorithm="` + exclusiveMethod + `WithComments"></ds:Transform>`
-	inclusiveTransform = `<ds:Transform Algorithm="http://www.w3.org/TR/2001/REC-xml-c14n-20010315"></ds:Transform>`
-	filterTransform    = `<ds:Transform Algorithm="http://www.w3.org/2002/06/xmldsig-filter2"><dsig-filter2:XPath xmlns:dsig-filter2="http://www.w3.org/2002/06/xmldsig-filter2" Filter="subtract">/descendant::ds:Signature</dsig-filter2:XPath></ds:Transform>`
-	ownTransform       = `<ds:Transform Algorithm="http://www.w3.org/2000/09/xmldsig#enveloped-signature"></ds:Transform>`
-	styleTransform     = `<ds:Transform Algorithm="http://www.w3.org/TR/1999/REC-xslt-19991116"></ds:Transform>`
-	sha256Method       = `<ds:DigestMethod Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"></ds:DigestMethod>`
-	sha1Method         = `<ds:DigestMethod Algorithm="http://www.w3.org/2000/09/xmldsig#sha1"></ds:DigestMethod>`
+	signatureEnd         = "</ds:Signature>"
+	qualifyingEnd        = "</xades:QualifyingProperties>"
+	exclusiveMethod      = "http://www.w3.org/2001/10/xml-exc-c14n#"
+	exclusiveTransform   = `<ds:Transform Algorithm="` + exclusiveMethod + `"></ds:Transform>`
+	prefixTransform      = `<ds:Transform Algorithm="` + exclusiveMethod + `"><ec:InclusiveNamespaces xmlns:ec="` + exclusiveMethod + `" PrefixList="#default"></ec:InclusiveNamespaces></ds:Transform>`
+	commentTransform     = `<ds:Transform Algorithm="` + exclusiveMethod + `WithComments"></ds:Transform>`
+	inclusiveTransform   = `<ds:Transform Algorithm="http://www.w3.org/TR/2001/REC-xml-c14n-20010315"></ds:Transform>`
+	inclusive11Transform = `<ds:Transform Algorithm="http://www.w3.org/2006/12/xml-c14n11"></ds:Transform>`
+	filterTransform      = `<ds:Transform Algorithm="http://www.w3.org/2002/06/xmldsig-filter2"><dsig-filter2:XPath xmlns:dsig-filter2="http://www.w3.org/2002/06/xmldsig-filter2" Filter="subtract">/descendant::ds:Signature</dsig-filter2:XPath></ds:Transform>`
+	ownTransform         = `<ds:Transform Algorithm="http://www.w3.org/2000/09/xmldsig#enveloped-signature"></ds:Transform>`
+	styleTransform       = `<ds:Transform Algorithm="http://www.w3.org/TR/1999/REC-xslt-19991116"></ds:Transform>`
+	sha256Method         = `<ds:DigestMethod Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"></ds:DigestMethod>`
+	sha1Method           = `<ds:DigestMethod Algorithm="http://www.w3.org/2000/09/xmldsig#sha1"></ds:DigestMethod>`
 )
 
 // plainContract has no comment, of which Verify would warn.

@@ -270,21 +270,24 @@ func (s *scope) formatReference(n xmldoc.Node) *signedReference {
 	return nil
 }
 
-// agreesWithObject reports whether the MimeType and Encoding attributes of an Object, if it has
-// them, are those of its DataObjectFormat.
-func agreesWithObject(n, object xmldoc.Node) bool {
-	if !isObject(object) {
-		return true
+// objectFormat is what the attributes of an Object state about its content; empty if they do not.
+type objectFormat struct{ mimeType, encoding string }
+
+func formatOf(object xmldoc.Node) (f objectFormat) {
+	if isObject(object) {
+		f.mimeType, _ = object.Attr("", "MimeType")
+		f.encoding, _ = object.Attr("", "Encoding")
 	}
-	for _, name := range []string{"MimeType", "Encoding"} {
-		own, said := object.Attr("", name)
-		for _, e := range childrenNamed(n, name) {
-			if said && own != "" && e.Text() != own {
-				return false
-			}
-		}
+	return f
+}
+
+// agreesWith reports whether a DataObjectFormat states the same.
+func (f objectFormat) agreesWith(n xmldoc.Node) bool {
+	agree := func(own, name string) bool {
+		differs := func(e xmldoc.Node) bool { return e.Text() != own }
+		return own == "" || !slices.ContainsFunc(childrenNamed(n, name), differs)
 	}
-	return true
+	return agree(f.mimeType, "MimeType") && agree(f.encoding, "Encoding")
 }
 
 // allHaveFormats reports whether there is a DataObjectFormat for each reference of SignedInfo,

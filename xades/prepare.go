@@ -82,12 +82,14 @@ func Check(ctx context.Context, doc Document, options Options) error {
 	return err
 }
 
-// Sign signs a document with a local key, at the level of the options. It does the work of
-// [Prepare], of [Pending.Sign] with the timestamp authority of the sources, and of
-// [Extender.ExtendLast]. For level B the zero Sources are enough.
+// Sign signs a document with a local key, and returns the revision that adds the signature at the level
+// of the options. The signature is as [Prepare], [Pending.Sign] and [Extender.ExtendLast] make it, but
+// Sign reads the document once; for level LTA of an enveloping signature it reads the document again. For
+// level B the zero Sources are enough.
 //
-// If ExtendLast fails, for example because validation data cannot be had, Sign returns the revision
-// of [Pending.Sign] with the error: an [Extender] can continue from there.
+// If the signature can be made but not raised to its level, for example because validation data cannot
+// be had, Sign returns the revision that adds it at level T with the error: an [Extender] can continue
+// from there.
 func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.SignerIdentity, options Options, sources ades.Sources) (Revision, error) {
 	p, data, err := prepare(ctx, doc, signer, options)
 	if err != nil {

@@ -36,6 +36,7 @@ type scope struct {
 	references         []signedReference
 	byID               map[string]int       // indexes of references, by their Id
 	manifests          map[xmldoc.Node]bool // the Manifests that were read
+	plain              map[xmldoc.Node]bool // whether an Object has only its own attributes and text; of isPlain
 	ambiguous          bool                 // an identifier occurs twice in the document
 	isCounterSignature bool
 	countersignedValue xmldoc.Node // the value that a counter-signature has to sign; zero: none
@@ -57,7 +58,7 @@ type signedReference struct {
 
 // scopeOf resolves the references of a signature.
 func scopeOf(s *signature, ambiguous bool) scope {
-	all := scope{signature: s, byID: make(map[string]int), manifests: make(map[xmldoc.Node]bool), ambiguous: ambiguous}
+	all := scope{signature: s, byID: make(map[string]int), manifests: make(map[xmldoc.Node]bool), plain: make(map[xmldoc.Node]bool), ambiguous: ambiguous}
 	all.countersignedValue, all.isCounterSignature = countersigned(s.element)
 	if s.Signature == nil {
 		return all
@@ -68,10 +69,18 @@ func scopeOf(s *signature, ambiguous bool) scope {
 			all.addManifest(r)
 		}
 	}
+	objects := make(map[xmldoc.Node]objectFormat) // each is read once: a tag can have megabytes
 	for _, n := range all.formats() {
-		if r := all.formatReference(n); r != nil && !agreesWithObject(n, r.target) {
-			r.formatConflict = true
+		r := all.formatReference(n)
+		if r == nil {
+			continue
 		}
+		f, known := objects[r.target]
+		if !known {
+			f = formatOf(r.target)
+			objects[r.target] = f
+		}
+		r.formatConflict = r.formatConflict || !f.agreesWith(n)
 	}
 	return all
 }

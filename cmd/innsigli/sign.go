@@ -283,31 +283,17 @@ func (f xmlFlags) packing() (xades.Packing, error) {
 
 // sign returns the signed document.
 func (f xmlFlags) sign(ctx context.Context, a assignment, document xades.Document) (io.Reader, error) {
-	revisions, err := f.revisions(ctx, a, document)
-	if err != nil {
-		return nil, fmt.Errorf("signing %s: %w", a.file, err)
-	}
-	return withRevisions(document, revisions), nil
-}
-
-// revisions signs the document, extends the signature to its level and returns the revisions.
-func (f xmlFlags) revisions(ctx context.Context, a assignment, document xades.Document) ([]xades.Revision, error) {
 	packing, err := f.packing()
 	if err != nil {
 		return nil, err
 	}
-	pending, err := xades.Prepare(ctx, document, a.signer, xades.Options{
+	revision, err := xades.Sign(ctx, document, a.key, a.signer, xades.Options{
 		Packing: packing, Base64: f.Base64, City: f.City, Country: f.Country, Reason: a.reason, Level: a.level,
-	})
+	}, a.sources)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("signing %s: %w", a.file, err)
 	}
-	revision, err := pending.Sign(ctx, a.key, a.sources.Time)
-	if err != nil || a.level < ades.LT {
-		return []xades.Revision{revision}, err
-	}
-	further, err := xades.Extender{Sources: a.sources}.ExtendLast(ctx, document.With(revision), a.level)
-	return append([]xades.Revision{revision}, further...), err
+	return withRevisions(document, []xades.Revision{revision}), nil
 }
 
 // withRevisions returns a reader of a document with revisions.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unsafe"
 )
 
 // ErrNamespace: the data has a namespace name that is a relative reference, for which there is no
@@ -23,7 +24,7 @@ var (
 func (d *Document) Canonicalize(w io.Writer, c Canonicalization, s Subset) error {
 	writing := &canonicalizer{
 		Document: d, names: d.tree.names, method: c.Method, comments: c.Comments,
-		excluded: d.exclusionOf(s), apex: d.tree.root, out: newOutput(w, len(d.text)),
+		excluded: d.exclusionOf(s), apex: d.tree.root,
 		rendered: rendered{of: make([]int32, len(d.tree.bound.prefixTexts))},
 	}
 	if c.Method < C14N10 || c.Method > Exclusive {
@@ -36,9 +37,11 @@ func (d *Document) Canonicalize(w io.Writer, c Canonicalization, s Subset) error
 		if s.Apex.doc != d || s.Apex.Kind() != Element {
 			return errElsewhere
 		}
-		writing.apex = s.Apex.index
+		apex := s.Apex.entry()
+		writing.apex, writing.out = s.Apex.index, newOutput(w, len(d.text), int(apex.end-apex.start))
 		writing.element()
 	} else {
+		writing.out = newOutput(w, len(d.text), len(d.text))
 		writing.document()
 	}
 	writing.out.flush()
@@ -46,6 +49,14 @@ func (d *Document) Canonicalize(w io.Writer, c Canonicalization, s Subset) error
 		return fmt.Errorf("canonical form: %w", err)
 	}
 	return nil
+}
+
+// TableSize returns the size of the tables that [Document.Canonicalize], [Document.HasComments] and
+// [Document.ValuePrefix] make in each call, however small the part is: of names, prefixes and namespaces.
+func (d *Document) TableSize() int64 {
+	prefix, namespace := int64(unsafe.Sizeof(int32(0))), int64(unsafe.Sizeof(declaration{}))
+	bound := &d.tree.bound
+	return int64(len(d.tree.names)) + prefix*int64(len(bound.prefixTexts)) + namespace*int64(len(bound.uris))
 }
 
 // canonicalizer writes a part of a document. Most of it is the same in canonical form: what differs
@@ -411,8 +422,9 @@ type output struct {
 	err    error
 }
 
-func newOutput(w io.Writer, document int) output {
-	return output{w: w, buffer: make([]byte, 0, outputSize+outputSize/4), left: maxGrowthFactor*document + minOutput}
+// newOutput returns an output for a part of a document, with a buffer that is small for a small part.
+func newOutput(w io.Writer, document, part int) output {
+	return output{w: w, buffer: make([]byte, 0, min(part, outputSize)+outputSize/16), left: maxGrowthFactor*document + minOutput}
 }
 
 func (o *output) flush() {

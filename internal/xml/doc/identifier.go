@@ -14,14 +14,20 @@ type identifiers struct {
 	once     sync.Once
 	seed     maphash.Seed
 	slots    []idSlot
-	repeated idSlot // an identifier of several elements
+	repeated uint32 // the offset of an identifier of several elements; 0: there is none
 }
 
-// idSlot is the offset of an attribute's value in the text, which is never 0; 0 if the slot is empty;
-// negative if several elements have the identifier.
-type idSlot int64
+// idSlot is an identifier in the table. Its value is read only if its hash is equal, because it can have
+// megabytes and be near the place of other identifiers.
+type idSlot struct {
+	offset uint32 // of the attribute's value in the text, which is never 0; 0: the slot is empty
+	hash   uint32 // of highHash, with isRepeated added if several elements have the identifier
+}
 
-func (s idSlot) offset() uint32 { return uint32(max(s, -s)) }
+const isRepeated = 1
+
+// highHash returns the part of a hash that decides whether a value is read. Its lowest bit is zero.
+func highHash(hash uint64) uint32 { return uint32(hash>>32) &^ isRepeated }
 
 func (d *Document) identifiers() *identifiers {
 	d.ids.once.Do(func() {
@@ -55,13 +61,14 @@ func (d *Document) addIdentifiers(i int32) {
 
 // addIdentifier adds an identifier of an element to the table.
 func (d *Document) addIdentifier(element int32, start uint32, raw []byte) {
-	known := d.find(d.hash(raw), func(other []byte) bool { return equalValues(raw, other) })
+	hash := d.hash(raw)
+	known := d.find(hash, func(other []byte) bool { return equalValues(raw, other) })
 	switch {
-	case *known == 0:
-		*known = idSlot(start)
-	case *known > 0 && d.owner(known.offset()) != element:
-		*known = -*known
-		d.ids.repeated = *known
+	case known.offset == 0:
+		*known = idSlot{offset: start, hash: highHash(hash)}
+	case d.owner(known.offset) != element:
+		known.hash |= isRepeated
+		d.ids.repeated = known.offset
 	}
 }
 
@@ -70,14 +77,14 @@ func (d *Document) find(hash uint64, is func(raw []byte) bool) *idSlot {
 	last := uint64(len(d.ids.slots) - 1)
 	for i := hash & last; ; i = (i + 1) & last {
 		s := &d.ids.slots[i]
-		if *s == 0 || is(d.identifier(*s)) {
+		if s.offset == 0 || s.hash&^isRepeated == highHash(hash) && is(d.identifier(s.offset)) {
 			return s
 		}
 	}
 }
 
-// identifier returns the value of an identifier as it is in the text.
-func (d *Document) identifier(s idSlot) []byte { return d.text[s.offset():d.valueEnd(s.offset())] }
+// identifier returns the value of an identifier, by its offset, as it is in the text.
+func (d *Document) identifier(offset uint32) []byte { return d.text[offset:d.valueEnd(offset)] }
 
 // hash returns the hash of an attribute's value without copying the value.
 func (d *Document) hash(raw []byte) uint64 {
@@ -107,14 +114,14 @@ func (d *Document) owner(offset uint32) int32 { return d.tree.after(offset, 0) -
 // namespace, or xml:id. ok is false if there is none or there are several.
 func (d *Document) ByID(id string) (n Node, ok bool) {
 	seed := d.identifiers().seed
-	known := *d.find(maphash.String(seed, id), func(raw []byte) bool {
+	known := d.find(maphash.String(seed, id), func(raw []byte) bool {
 		c := characters{raw: raw, attribute: true}
 		return c.value() == id
 	})
-	if known <= 0 {
+	if known.offset == 0 || known.hash&isRepeated != 0 {
 		return n, false
 	}
-	return Node{doc: d, index: d.owner(known.offset())}, true
+	return Node{doc: d, index: d.owner(known.offset)}, true
 }
 
 // DuplicateID returns an identifier that more than one element has.

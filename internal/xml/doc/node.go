@@ -131,14 +131,23 @@ func (n Node) Declares(prefix string) (uri string, declared bool) {
 	return "", false
 }
 
-// AttributeCount returns how many attributes and namespace declarations an element has, which is the work of
-// searching one of them.
+// AttributeCount returns how many attributes and namespace declarations an element has.
 func (n Node) AttributeCount() int {
 	if n.doc == nil || n.part != wholeNode {
 		return 0
 	}
 	first, end := n.doc.tree.attributesOf(n.index)
 	return int(end - first)
+}
+
+// TagLength returns the length of the start tag of an element in UTF-8. A search for an attribute reads
+// up to so many bytes, and so does TagLength.
+func (n Node) TagLength() int64 {
+	if n.Kind() != Element {
+		return 0
+	}
+	t := n.doc.tagOf(n.index)
+	return int64(t.close() - n.entry().start)
 }
 
 // Text returns all character data in a node in document order, without comments and processing

@@ -133,16 +133,14 @@ func (t *tree) next(n int32) int32 { return t.after(t.nodes.at(n).end, n+1) }
 // tag is a start tag that is read anew. Its attributes are read in the order of the source.
 type tag struct {
 	*Document
-	at       uint32 // end of what has been read
-	next     int32  // its next attribute, in tree.attributes
-	end      int32
-	is       traits
-	boundary uint32 // end of the element
+	at   uint32 // end of what has been read
+	next int32  // its next attribute, in tree.attributes
+	end  int32
 }
 
 func (d *Document) tagOf(i int32) tag {
 	n := d.tree.nodes.at(i)
-	t := tag{Document: d, at: n.start, is: n.is, boundary: n.end}
+	t := tag{Document: d, at: n.start}
 	if n.kind == Element {
 		t.at += uint32(len("<") + d.tree.names[n.name].length())
 		t.next, t.end = d.tree.attributesOf(i)

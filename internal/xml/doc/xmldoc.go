@@ -10,7 +10,8 @@
 //
 // A document has at most 1 GiB, 4 million nodes, a depth of 256 elements, 10,000 attributes of one
 // element, 4 million attributes, and 65,536 different names. A tree takes about 0.4 of the memory
-// of the document, and at most about 110 MB.
+// of the document, and at most about 110 MB. The table of identifiers, which is made when one is looked
+// up, takes up to 67 MB more.
 package doc
 
 import (

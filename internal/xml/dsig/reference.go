@@ -127,8 +127,7 @@ func (s *Signature) Manifest(r Reference) ([]Reference, error) {
 
 // namespaces caches the namespaces of prefixes in the references of a document. Each element is
 // searched once for a prefix, and the search is charged: a signature may be inside hundreds of
-// elements with ten thousand attributes each, and each of its transforms may have an expression
-// with a prefix.
+// elements with tags of megabytes, and each of its transforms may have an expression with a prefix.
 type namespaces struct {
 	*work
 	cached map[binding]string
@@ -147,7 +146,7 @@ func (s *namespaces) of(n xmldoc.Node, prefix string) (uri string, err error) {
 	if cached || n == (xmldoc.Node{}) {
 		return uri, nil
 	}
-	if err := s.charge(int64(n.AttributeCount())); err != nil {
+	if err := s.charge(s.tagLength(n)); err != nil {
 		return "", err
 	}
 	uri, declared := n.Declares(prefix)

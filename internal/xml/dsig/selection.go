@@ -152,6 +152,9 @@ func (s *Signature) Process(w io.Writer, r Reference, c xmldoc.Canonicalization)
 // Canonicalize writes the canonical form of a part of the document. The error is [ErrLimit] when
 // that exceeds the bound on the work for all signatures of the [Reader], or [xmldoc.ErrNamespace].
 func (s *Signature) Canonicalize(w io.Writer, c xmldoc.Canonicalization, part xmldoc.Subset) error {
+	if err := s.work.chargeForm(c, part.Apex); err != nil {
+		return err
+	}
 	out, err := s.work.chargedWriter(w, part.Apex)
 	if err != nil {
 		return err

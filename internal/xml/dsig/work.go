@@ -17,10 +17,12 @@ type work struct {
 	ctx      context.Context
 	left     int64
 	size     int64                   // bytes of the document
+	tables   int64                   // bytes of the tables for each canonicalization
 	hashes   map[hashKey]hash.Cloner // the states of hashes
 	comments map[selection]bool      // whether the selection has comments
 
-	valuePrefixes map[hashKey]string // of Signature.ValuePrefix
+	valuePrefixes map[hashKey]string    // of Signature.ValuePrefix
+	tagLengths    map[xmldoc.Node]int64 // of tags
 }
 
 // Bounds of the bytes that are read and written for a document. A small document may be processed
@@ -36,7 +38,10 @@ const (
 
 func newWork(ctx context.Context, d *xmldoc.Document) *work {
 	_, size := d.Root().Span()
-	k := &work{ctx: ctx, size: size, hashes: make(map[hashKey]hash.Cloner), comments: make(map[selection]bool), valuePrefixes: make(map[hashKey]string)}
+	k := &work{
+		ctx: ctx, size: size, tables: d.TableSize(), hashes: make(map[hashKey]hash.Cloner),
+		comments: make(map[selection]bool), valuePrefixes: make(map[hashKey]string), tagLengths: make(map[xmldoc.Node]int64),
+	}
 	k.reset()
 	return k
 }
@@ -69,23 +74,53 @@ func (k *work) chargedWriter(w io.Writer, apex xmldoc.Node) (io.Writer, error) {
 	return &chargingWriter{w, k}, nil
 }
 
-// chargePass charges for reading an element, or (zero) the document. Canonicalization reads the
-// content of the element, and it reads the attributes of its ancestors three times: for namespaces,
-// for inherited attributes, and for xml:base (Canonical XML 1.1 2.4).
+// chargePass charges for reading an element, or (zero) the document.
 func (k *work) chargePass(n xmldoc.Node) error {
 	if n == (xmldoc.Node{}) {
 		return k.charge(k.size)
 	}
 	start, end := n.Span()
-	return k.charge(end - start + 3*attributesAround(n))
+	return k.charge(end - start)
 }
 
-// attributesAround returns how many attributes the ancestors of an element have.
-func attributesAround(n xmldoc.Node) (attributes int64) {
-	for n = n.Parent(); n != (xmldoc.Node{}); n = n.Parent() {
-		attributes += int64(n.AttributeCount())
+// chargeForm charges for what a canonicalization needs beside reading the element: its tables, and the
+// start tags of the ancestors, which it reads as often as it searches them. Canonical XML searches
+// namespaces and inherited attributes, and 1.1 also xml:base (Canonical XML 1.1 2.4). Exclusive searches
+// the namespaces of its PrefixList.
+func (k *work) chargeForm(c xmldoc.Canonicalization, apex xmldoc.Node) error {
+	searches := int64(0)
+	switch {
+	case c.Method == xmldoc.C14N10:
+		searches = 2
+	case c.Method == xmldoc.C14N11:
+		searches = 3
+	case len(c.Prefixes) > 0:
+		searches = 1
 	}
-	return attributes
+	cost := k.tables
+	if searches > 0 {
+		cost += searches * k.tagsAround(apex)
+	}
+	return k.charge(cost)
+}
+
+// tagsAround returns the length of the start tags of the ancestors of an element.
+func (k *work) tagsAround(n xmldoc.Node) int64 { return k.tags(n.Parent()) }
+
+// tagLength returns the length of the start tag of an element.
+func (k *work) tagLength(n xmldoc.Node) int64 { return k.tags(n) - k.tagsAround(n) }
+
+// tags returns the length of the start tags of an element and its ancestors. It reads each tag once.
+func (k *work) tags(n xmldoc.Node) int64 {
+	if n == (xmldoc.Node{}) {
+		return 0
+	}
+	length, known := k.tagLengths[n]
+	if !known {
+		length = n.TagLength() + k.tags(n.Parent())
+		k.tagLengths[n] = length
+	}
+	return length
 }
 
 // charge subtracts n from the remaining work. The error is [ErrLimit], or that of the context.

@@ -198,12 +198,13 @@ func TestPrefixLookup(t *testing.T) {
 	if err != nil || s.References[count-1].Transforms[0].Kind != WithoutSignatures {
 		t.Fatal(s, err)
 	}
-	if took := before - s.left; took < depth*breadth || took > 2*depth*breadth {
-		t.Errorf("one prefix: charged for %d attributes, want %d", took, depth*breadth)
+	const tags = depth * breadth * int64(len(" a999=''"))
+	if took := before - s.left; took < tags*9/10 || took > 2*tags {
+		t.Errorf("one prefix: charged for %d bytes, want about %d", took, tags)
 	}
 	d = parse(t, surround(k.signature(t, different.String()), prefixes...))
 	reader = NewReader(t.Context(), d)
-	reader.namespaces.left = 10 * depth * breadth
+	reader.namespaces.left = 10 * tags
 	if _, err := reader.Read(Find(d)[0]); !errors.Is(err, ErrLimit) {
 		t.Errorf("%d prefixes: got %v, want %v", count, err, ErrLimit)
 	}
@@ -214,19 +215,39 @@ func TestPrefixLookup(t *testing.T) {
 	}
 }
 
-// TestInheritedAttributesAreCharged canonicalizes a small element with many attributes around it, which
-// the canonicalization searches.
-func TestInheritedAttributesAreCharged(t *testing.T) {
-	for _, method := range []xmldoc.Method{xmldoc.C14N10, xmldoc.C14N11} {
-		s := readAll(t, surround(newECDSASigner(t).signature(t, reference(""))))[0]
-		s.left = 10 * depth * breadth
-		const most = 4 // each form is charged for three searches
-		forms := 0
-		for forms <= most && s.Canonicalize(io.Discard, xmldoc.Canonicalization{Method: method}, xmldoc.Subset{Apex: s.SignedInfo}) == nil {
-			forms++
-		}
-		if forms < 1 || forms > most {
-			t.Errorf("method %v: %d forms before the limit, want 1 to %d", method, forms, most)
+// TestFixedWorkIsCharged canonicalizes small elements until the work is used up, where each form takes
+// much work that does not depend on the element: it searches the tags around the element for attributes,
+// and makes tables of the names of the document.
+func TestFixedWorkIsCharged(t *testing.T) {
+	const size = 1 << 20
+	spaces := "<a" + strings.Repeat(" ", size) + "b=''>|</a>"
+	var names strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&names, " xmlns:p%d='u:%[1]d'", i)
+	}
+	c10, c11, exclusive := xmldoc.Canonicalization{Method: xmldoc.C14N10}, xmldoc.Canonicalization{Method: xmldoc.C14N11}, xmldoc.Canonicalization{Method: xmldoc.Exclusive}
+	listing := xmldoc.Canonicalization{Method: xmldoc.Exclusive, Prefixes: []string{"p"}}
+	for _, test := range []struct {
+		name, around string
+		form         xmldoc.Canonicalization
+		each         int64 // what each form is charged for, at least
+	}{
+		{"many attributes, 1.0", surround("|", "p"), c10, 2 * depth * breadth * int64(len(" a1=''"))},
+		{"white space, 1.0", spaces, c10, 2 * size},
+		{"white space, 1.1", spaces, c11, 3 * size},
+		{"white space, PrefixList", spaces, listing, size},
+		{"white space, exclusive", spaces, exclusive, 0}, // it searches no other tag
+		{"namespaces, exclusive", "<a" + names.String() + ">|</a>", exclusive, 10_000 * int64(1+4+32)},
+	} {
+		s := readAll(t, strings.Replace(test.around, "|", newECDSASigner(t).signature(t, reference("")), 1))[0]
+		for range 2 { // the second form is charged as the first
+			before := s.left
+			if err := s.Canonicalize(io.Discard, test.form, xmldoc.Subset{Apex: s.SignedInfo}); err != nil {
+				t.Fatalf("%s: %v", test.name, err)
+			}
+			if took := before - s.left; took < test.each || took > test.each+test.each/2+30_000 {
+				t.Errorf("%s: charged for %d, want %d", test.name, took, test.each)
+			}
 		}
 	}
 }
