@@ -1,0 +1,90 @@
+package signing_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
+)
+
+// slowCommit are the transactions of a store that takes a second for its next commit.
+type slowCommit struct {
+	storage.Transactor
+	once   sync.Once
+	before func() // is called before that transaction
+}
+
+func (s *slowCommit) InTx(ctx context.Context, fn func(context.Context) error) error {
+	if ctx.Value(joins{}) != nil || s.before == nil {
+		return s.Transactor.InTx(ctx, fn)
+	}
+	slow := false
+	s.once.Do(func() { slow = true })
+	if slow {
+		s.before()
+	}
+	return s.Transactor.InTx(context.WithValue(ctx, joins{}, true), func(ctx context.Context) error {
+		err := fn(ctx)
+		if slow {
+			time.Sleep(time.Second) // time: in a bubble
+		}
+		return err
+	})
+}
+
+// setLease stores a lease of a request.
+func (s service) setLease(id string, l signing.Lease) {
+	s.t.Helper()
+	err := s.db.InTx(s.t.Context(), func(ctx context.Context) error {
+		r, err := s.db.Requests().Request(ctx, id)
+		if err != nil {
+			return err
+		}
+		r.Lease = l
+		r.Revision++
+		return s.db.Requests().UpdateRequest(ctx, r)
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// A session stores its lease because the record had one, which is released meanwhile. Until that is committed, no other
+// session takes a lease in memory.
+func TestLeaseIsBeingStored(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p, db := newPhone(t), newStore(t)
+		answer, given := p.poll, false
+		p.poll = func(s idp.State) (idp.State, idp.Event, error) {
+			if given {
+				return s, idp.Failed{Failure: idp.Failure{Code: idp.InvalidGrant, OAuth: "invalid_grant"}}, nil
+			}
+			given = true
+			time.Sleep(5 * time.Second) // time: in a bubble
+			return answer(s)
+		}
+		tx := &slowCommit{Transactor: db}
+		s := wired(t, db, db.Requests(), tx, p, signing.Options{SingleProcess: true, IgnoreInterval: true})
+		id := s.mustStart()
+		s.setLease(id, signing.Lease{Process: "the holder before", Token: "its", Until: time.Now().Add(5 * time.Second)})
+		tx.before = func() { s.setLease(id, signing.Lease{Token: "its"}) }
+		results := make(chan result, 2)
+		go func() { results <- s.poll(id) }()
+		time.Sleep(time.Second / 2) // time: in a bubble
+		go func() { results <- s.poll(id) }()
+		for range 2 {
+			if r := <-results; r.Document != nil {
+				s.checkSigned(r.Document)
+			} else if !r.Finished {
+				t.Errorf("%+v", r)
+			}
+		}
+		s.tells(id, "signature.asked", "signature.prepared", "signature.made", "signature.completed", "signature.delivered")
+	})
+}
