@@ -88,3 +88,48 @@ func TestLeaseIsBeingStored(t *testing.T) {
 		s.tells(id, "signature.asked", "signature.prepared", "signature.made", "signature.completed", "signature.delivered")
 	})
 }
+
+// A failure was delivered, and the end of its request is stored later because the store was away. A poll meanwhile waits for
+// that.
+func TestEndAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		answer answers
+		want   idp.ErrorCode
+		tell   []string
+	}{
+		"a failure":  {cancels, idp.UserCancelled, []string{"signature.asked", "signature.prepared", "signature.failed"}},
+		"a document": {nil, "", []string{"signature.asked", "signature.prepared", "signature.made", "signature.completed", "signature.delivered"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, db := newPhone(t), newStore(t)
+				if row.answer != nil {
+					p.poll = row.answer
+				}
+				tx := &shaky{Transactor: db, outing: outing{at: -1, err: storage.ErrUnavailable}}
+				s := wired(t, db, db.Requests(), tx, p, signing.Options{SingleProcess: true, IgnoreInterval: true})
+				id := s.mustStart()
+				err := s.Poll(t.Context(), account, id, func(a signing.Answer) error {
+					if a.Failure.Code != row.want {
+						t.Errorf("%+v", a.Failure)
+					}
+					tx.mu.Lock()
+					defer tx.mu.Unlock()
+					tx.until = time.Now().Add(2 * time.Second)
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				if r := s.poll(id); !r.Finished {
+					t.Errorf("the next poll: %+v", r)
+				}
+				if r, err := db.Requests().Request(t.Context(), id); err != nil || r.Phase != signing.Ended {
+					t.Errorf("%s, %v", r.Phase, err)
+				}
+				s.tells(id, row.tell...)
+			})
+		})
+	}
+}
