@@ -133,3 +133,34 @@ func TestEndAfterAnOutage(t *testing.T) {
 		})
 	}
 }
+
+// The store is away for a moment while an answer is stored, and the request is so old that a sweep would end it.
+func TestSweepWhileAnAnswerIsStored(t *testing.T) {
+	t.Parallel()
+	for name, keep := range map[string]time.Duration{"ends": 48 * time.Hour, "deletes": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, db := newPhone(t), newStore(t)
+				tx := &shaky{Transactor: db, outing: outing{at: -1, err: storage.ErrUnavailable}}
+				answer := p.poll
+				p.poll = func(s idp.State) (idp.State, idp.Event, error) {
+					tx.mu.Lock()
+					defer tx.mu.Unlock()
+					tx.at = tx.n + 1
+					return answer(s)
+				}
+				s := wired(t, db, db.Requests(), tx, p, signing.Options{SingleProcess: true, IgnoreInterval: true, Keep: keep})
+				id := s.mustStart()
+				time.Sleep(25 * time.Hour)
+				var polled sync.WaitGroup
+				polled.Go(func() { s.checkSigned(s.poll(id).Document) })
+				synctest.Wait()
+				if n, err := s.Sweep(t.Context()); n != 0 || err != nil {
+					t.Errorf("swept %d, %v", n, err)
+				}
+				polled.Wait()
+				s.tells(id, "signature.asked", "signature.prepared", "signature.made", "signature.completed", "signature.delivered")
+			})
+		})
+	}
+}
