@@ -2,10 +2,15 @@ package signing_test
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/signing"
@@ -160,6 +165,78 @@ func TestSweepWhileAnAnswerIsStored(t *testing.T) {
 				}
 				polled.Wait()
 				s.tells(id, "signature.asked", "signature.prepared", "signature.made", "signature.completed", "signature.delivered")
+			})
+		})
+	}
+}
+
+// damaged are requests of a store that records the order of their changes, and in which one cannot be changed.
+type damaged struct {
+	signing.Store
+	mu      sync.Mutex
+	request string
+	err     error
+	updated []string
+}
+
+func (d *damaged) UpdateRequest(ctx context.Context, r signing.Request) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.updated = append(d.updated, r.ID); r.ID == d.request {
+		return d.err
+	}
+	return d.Store.UpdateRequest(ctx, r)
+}
+
+// The ends of requests are stored in the order of their starts. One that fails keeps no other from ending, and is reported.
+func TestEndsThatAreStoredTogether(t *testing.T) {
+	t.Parallel()
+	for name, failure := range map[string]error{"each is stored": nil, "one fails": errors.New("damaged"), "one lacks something": storage.ErrNotFound} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, db := newPhone(t), newStore(t)
+				p.sign = func(s idp.State) (idp.State, idp.Event, error) { return s, p.signed(), nil }
+				requests := &damaged{Store: db.Requests(), err: failure}
+				var reported []string
+				s := wired(t, db, requests, db, p, signing.Options{
+					SingleProcess: true, IgnoreInterval: true, EndDelay: time.Second,
+					OnStep: func(_ context.Context, step signing.Step) {
+						if step.Name == "end.failed" && errors.Is(step.Err, failure) {
+							reported = append(reported, step.Request)
+						}
+					},
+				})
+				var started, failed []string
+				for range 6 {
+					started = append(started, s.mustStart())
+					time.Sleep(time.Millisecond) // time: in a bubble
+				}
+				for _, id := range slices.Backward(started) {
+					s.checkSigned(s.poll(id).Document)
+				}
+				if failure != nil {
+					failed = started[3:4]
+				}
+				requests.mu.Lock()
+				requests.updated, requests.request = nil, strings.Join(failed, "")
+				requests.mu.Unlock()
+				time.Sleep(2 * time.Second) // time: in a bubble
+				synctest.Wait()
+				requests.mu.Lock()
+				defer requests.mu.Unlock()
+				updated := requests.updated
+				if failure != nil { // first in one transaction, up to the failure, and then each on its own
+					updated = updated[4:]
+				}
+				if diff := cmp.Diff([][]string{started, failed}, [][]string{updated, reported}); diff != "" {
+					t.Errorf("changes and reports (-want +got):\n%s", diff)
+				}
+				for _, id := range started {
+					r, err := db.Requests().Request(t.Context(), id)
+					if ended := !slices.Contains(failed, id); err != nil || (r.Phase == signing.Ended) != ended {
+						t.Errorf("%s, %v", r.Phase, err)
+					}
+				}
 			})
 		})
 	}
