@@ -14,6 +14,7 @@ type alone struct {
 	mu     sync.Mutex
 	leases map[string]chan struct{} // by request; closed when the lease is released
 	waits  map[string]waitingAnswer // by request
+	swept  time.Time                // when answers were last looked for whose requests have expired
 }
 
 // waitingAnswer is what changes in a request by an answer of the provider that the person has not answered.
@@ -25,8 +26,12 @@ type waitingAnswer struct {
 	code     string
 }
 
-// maxWaits bounds the answers that are kept, some 1 KB each. Further ones are stored.
-const maxWaits = 10_000
+const (
+	// maxWaits bounds the answers that are kept, some 1 KB each. Further ones are stored.
+	maxWaits = 10_000
+	// sweepPause is how often all of them are looked at for those whose requests have expired.
+	sweepPause = time.Second
+)
 
 // acquire takes the lease of a request. If another session has it, released is closed when that one releases it.
 func (a *alone) acquire(id string) (released <-chan struct{}, ok bool) {
@@ -66,17 +71,28 @@ func (a *alone) keep(r *Request, now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if _, found := a.waits[r.ID]; !found && len(a.waits) >= maxWaits {
-		for id, w := range a.waits {
-			if now.After(w.expires) {
-				delete(a.waits, id)
-			}
-		}
+		a.sweep(now)
 		if len(a.waits) >= maxWaits {
 			return false
 		}
 	}
 	a.waits[r.ID] = waitingAnswer{revision: r.Revision, state: r.State, expires: r.Expires, nextAsk: r.NextAsk, code: r.Code}
 	return true
+}
+
+// sweep drops answers whose requests have expired, unless it did so just before. The answer of a request whose lease is held
+// stays: its session compares the record with it. The caller holds mu.
+func (a *alone) sweep(now time.Time) {
+	at := time.Now() // time: limits the work, whatever time the account has
+	if at.Sub(a.swept) < sweepPause {
+		return
+	}
+	a.swept = at
+	for id, w := range a.waits {
+		if _, held := a.leases[id]; !held && now.After(w.expires) {
+			delete(a.waits, id)
+		}
+	}
 }
 
 // complement changes a request as it is stored to what it is by the answer that was kept since, if there is one.

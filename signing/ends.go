@@ -1,7 +1,6 @@
 package signing
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -68,23 +67,24 @@ func (sess *session) delivered(ctx context.Context, r *Request) error {
 }
 
 // storeEnds stores the ends of requests in one transaction. If that fails for another reason than that the store is
-// unavailable, each is stored on its own, so that none keeps the others from ending.
+// unavailable, each is stored on its own, so that none keeps the others from ending, and a failure is reported as a step.
 func (s *Service) storeEnds(all []ending) {
-	// Every transaction that changes several requests changes them in the same order.
-	slices.SortFunc(all, func(a, b ending) int { return cmp.Compare(a.sess.id, b.sess.id) })
+	// In the order in which other transactions change several requests, so that seldom two of them wait for each other: then
+	// the store lets one fail, and it is repeated.
+	slices.SortFunc(all, func(a, b ending) int { return a.sess.r.CreatedAt.Compare(b.sess.r.CreatedAt) })
 	tries := make([]attempts, len(all))
 	err := repeat(s.open, leaseTime, func() error {
 		return s.inTx(s.open, func(ctx context.Context) error {
 			for i, e := range all {
-				_, _, err := e.sess.attemptIn(callContext{ctx, e.call}, &tries[i], e.sess.delivered)
-				if err != nil && !errors.Is(err, errLeaseLost) && !errors.Is(err, storage.ErrNotFound) {
+				if err := e.storeIn(ctx, &tries[i]); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
 	})
-	if err != nil && !isUnavailable(err) && len(all) > 1 {
+	failed := err != nil && !isUnavailable(err) && s.open.Err() == nil
+	if failed && len(all) > 1 {
 		for i := range all {
 			s.storeEnds(all[i : i+1])
 		}
@@ -92,7 +92,23 @@ func (s *Service) storeEnds(all []ending) {
 	}
 	for _, e := range all {
 		e.sess.releaseMemory()
+		if failed {
+			s.report(e.call, Step{Request: e.sess.id, Name: "end.failed", Err: err})
+		}
 	}
+}
+
+// storeIn stores the end in the transaction of ctx, unless the request is deleted or another session has its lease.
+func (e ending) storeIn(ctx context.Context, a *attempts) error {
+	changed := false
+	_, _, err := e.sess.attemptIn(callContext{ctx, e.call}, a, func(ctx context.Context, r *Request) error {
+		changed = true
+		return e.sess.delivered(ctx, r)
+	})
+	if !changed && (errors.Is(err, errLeaseLost) || errors.Is(err, storage.ErrNotFound)) {
+		return nil
+	}
+	return err
 }
 
 // callContext is the context of a transaction with the values of a call, such as its account, which a [storage.Clock]

@@ -191,7 +191,8 @@ func knownContent(d pades.Document) content {
 type Step struct {
 	Request string // ID
 	// Name is the kind of the entry in the evidence log (evidence.go); or "provider.asked",
-	// "provider.failed" or "signature.postponed".
+	// "provider.failed", "signature.postponed", or "end.failed" if a document was delivered and the end of its request
+	// could not be stored.
 	Name string
 	Code idp.ErrorCode // with signature.failed
 	// Level is that of the signature, such as "LT", with signature.completed.
@@ -199,7 +200,7 @@ type Step struct {
 	Note  string // with provider.asked: the call and its outcome
 	// Reason says which sources kept a signature from being completed, with signature.failed.
 	Reason string
-	Err    error // with provider.failed and signature.postponed, and with signature.failed if it has a Reason
+	Err    error // with provider.failed, signature.postponed and end.failed, and with signature.failed if it has a Reason
 }
 
 func (s *Service) report(ctx context.Context, step Step) {

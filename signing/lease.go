@@ -69,13 +69,15 @@ func (s *Service) await(ctx context.Context, id string, admit func(r *Request, n
 // with errHeld; with errHeld, released may be a channel that is closed when the lease is released.
 //
 // The only process of a store has the lease in its memory, and stores the changes of admit with the next change of the
-// session or never: they save calls. It stores a lease only in place of one that is stored and was not released.
+// session or never: they save calls. It stores a lease only in place of one that is stored and was not released, and
+// has the lease in its memory until that is committed: other sessions may still read the record as it was before.
 func (s *Service) lease(ctx context.Context, id string, admit func(r *Request, now time.Time) error) (sess *session, released <-chan struct{}, err error) {
 	if s.options.SingleProcess {
 		sess, released, err = s.leaseInMemory(ctx, id, admit)
 		if sess != nil {
 			return sess, released, err
 		}
+		defer s.alone.release(id)
 	}
 	sess = s.newSession(Request{ID: id})
 	err = s.inTx(ctx, func(ctx context.Context) error {
@@ -92,7 +94,7 @@ func (s *Service) lease(ctx context.Context, id string, admit func(r *Request, n
 		if err != nil {
 			return err
 		}
-		if !s.isFree(&r) {
+		if !s.isFreeInStore(&r) {
 			return heldError(&r)
 		}
 		if sess.tookOver = r.Lease.Process != ""; sess.tookOver && r.Phase == Waiting {
@@ -111,11 +113,12 @@ func (s *Service) lease(ctx context.Context, id string, admit func(r *Request, n
 	return sess, nil, err
 }
 
-// leaseInMemory is lease without writing. It returns a nil session if the record has a lease that was not released.
+// leaseInMemory is lease without writing. If the record has a lease that was not released, it returns a nil session and no
+// error; the lease in memory is then the caller's.
 func (s *Service) leaseInMemory(ctx context.Context, id string, admit func(r *Request, now time.Time) error) (sess *session, released <-chan struct{}, err error) {
 	released, acquired := s.alone.acquire(id)
 	defer func() {
-		if acquired && (sess == nil || err != nil) {
+		if acquired && err != nil {
 			s.alone.release(id)
 		}
 	}()
@@ -160,8 +163,11 @@ func (s *Service) newLease() Lease {
 }
 
 // isFree reports whether no session has the lease of a request any more, so that this process may take it.
-func (s *Service) isFree(r *Request) bool {
-	return !s.alone.isHeld(r.ID) && r.Lease.free(leaseNow(), s.process, s.options.SingleProcess)
+func (s *Service) isFree(r *Request) bool { return !s.alone.isHeld(r.ID) && s.isFreeInStore(r) }
+
+// isFreeInStore is isFree for a session that has the lease in memory, if there are such leases.
+func (s *Service) isFreeInStore(r *Request) bool {
+	return r.Lease.free(leaseNow(), s.process, s.options.SingleProcess)
 }
 
 // leaseNow is the time by which leases last: servers hold them against each other, whatever time their accounts have.

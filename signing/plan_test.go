@@ -189,3 +189,25 @@ func TestOrdersWithStamps(t *testing.T) {
 		}
 	}
 }
+
+// A page without room has none for the start that follows a plan, and for the plan that follows a start.
+func TestPlanAndStartWithoutRoom(t *testing.T) {
+	t.Parallel()
+	content := pdftest.Build(pdftest.Options{Page: "/MediaBox [0 0 100 30]"})
+	s := newService(t, newPhone(t), signing.Options{Renderer: &blank{}})
+	plan := func() error {
+		_, err := s.Plan(t.Context(), account, s.uploaded(content), 1, stamp.TopLeft, 1)
+		return err
+	}
+	start := func() error {
+		_, err := s.startWith(content, func(in *signing.Start) {
+			in.Stamp = &signing.StampRequest{Page: 1, Corner: stamp.TopLeft, Auto: true}
+		})
+		return err
+	}
+	for _, call := range []func() error{start, plan, start, plan} {
+		if err := call(); !errors.Is(err, stamp.ErrNoRoom) {
+			t.Errorf("%v, want %v", err, stamp.ErrNoRoom)
+		}
+	}
+}

@@ -34,7 +34,7 @@ type session struct {
 	tookOver bool
 
 	inMemory bool   // the lease is in [Service].alone, and not stored
-	ending   bool   // the end of the request is about to be stored, with the lease held until then
+	ending   bool   // the last change of the request is about to be stored by a copy of the session, which has the lease until then
 	unstored change // that is stored with the next answer of the provider; nil: none
 }
 
@@ -326,7 +326,8 @@ func (sess *session) storeWithRetry(ctx context.Context, f change) error {
 }
 
 // releaseWith makes the last change of a session, whose outcome no caller waits for. While the store
-// is unavailable it is retried after the call, for as long as a lease lasts.
+// is unavailable it is retried after the call, for as long as a lease lasts, by a copy of the session: that one has the
+// lease until then.
 func (sess *session) releaseWith(ctx context.Context, f change) error {
 	var a attempts
 	sess.changing <- struct{}{}
@@ -334,10 +335,15 @@ func (sess *session) releaseWith(ctx context.Context, f change) error {
 	sess.final = true
 	r, err := sess.attempt(context.WithoutCancel(ctx), &a, f)
 	if isUnavailable(err) {
-		sess.r.Lease = sess.r.Lease.released()
-		sess.afterwards(func(ctx context.Context) error {
-			_, err := sess.attempt(ctx, &a, f)
-			return err
+		last := *sess
+		sess.ending = true
+		s := sess.Service
+		s.after.Go(func() {
+			defer last.releaseMemory()
+			s.retryForLeaseTime(func(ctx context.Context) error {
+				_, err := last.attempt(ctx, &a, f)
+				return err
+			})
 		})
 		return nil
 	}
@@ -351,9 +357,12 @@ func (sess *session) releaseWith(ctx context.Context, f change) error {
 // unavailable, for as long as a lease lasts. It is for writes that only spare others a wait: a
 // failure is ignored.
 func (s *Service) afterwards(do func(ctx context.Context) error) {
-	s.after.Go(func() {
-		_ = repeat(s.open, leaseTime, func() error { return do(s.open) })
-	})
+	s.after.Go(func() { s.retryForLeaseTime(do) })
+}
+
+// retryForLeaseTime repeats do while the store is unavailable, for as long as a lease lasts, and ignores a failure.
+func (s *Service) retryForLeaseTime(do func(ctx context.Context) error) {
+	_ = repeat(s.open, leaseTime, func() error { return do(s.open) })
 }
 
 // Close waits for the writes that calls left for after their answer, because of [Options].EndDelay or because the store

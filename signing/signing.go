@@ -137,8 +137,8 @@ type Options struct {
 	// trusted.
 	Sources func() ades.Sources
 	// OnStep is called with each step of a request once it is stored, with faults of the provider that do
-	// not end the request, and with the reason why an attempt to complete a signature failed and is repeated
-	// later. nil: not called.
+	// not end the request, with the reason why an attempt to complete a signature failed and is repeated
+	// later, and with the reason why the end of a request could not be stored. nil: not called.
 	OnStep func(context.Context, Step)
 	// SingleProcess: no other process uses the store, so the leases of a process that died are void at
 	// once and not only when they run out.

@@ -108,6 +108,9 @@ func (s *Service) choose(ctx context.Context, page *stamp.Page, start Start, c c
 	if err != nil {
 		return stamp.Rect{}, err
 	}
+	if len(found) == 0 { // [Service.Plan] looked for one before
+		return stamp.Rect{}, fmt.Errorf("%w: page %d has none for the stamp", stamp.ErrNoRoom, in.Page)
+	}
 	return found[0], nil
 }
 

@@ -125,9 +125,9 @@ func (s *Service) repeat(r Request) (Started, error) {
 }
 
 // diedStarting reports whether the process that started the request died before it could answer, so
-// that the same start may be made again.
+// that the same start may be made again. A lease in memory does not count: it may be the caller's.
 func (s *Service) diedStarting(r Request) bool {
-	return r.Phase == Starting && s.isFree(&r)
+	return r.Phase == Starting && s.isFreeInStore(&r)
 }
 
 // startInput is a start with the facts that are established before the request is stored.
@@ -213,7 +213,7 @@ func (s *Service) before(ctx context.Context, in Start) (r Request, replay bool,
 		return r, false, storage.ErrNotFound
 	}
 	r, err = s.store.RequestByKey(ctx, in.Key.Client, in.Key.Key)
-	replay = err == nil && !(s.diedStarting(r) && r.Key.Fingerprint == in.Key.Fingerprint)
+	replay = err == nil && !(s.diedStarting(r) && s.isFree(&r) && r.Key.Fingerprint == in.Key.Fingerprint)
 	return r, replay, err
 }
 

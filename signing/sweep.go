@@ -107,7 +107,8 @@ func (s *Service) Sweep(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// expiredRequests returns up to a batch of requests of a list that are older than age, except those that stay.
+// expiredRequests returns up to a batch of requests of a list that are older than age, except those that stay. Those whose
+// lease is in memory stay too: no record shows such a lease, and its session would take the change of a sweep for its own.
 func (s *Service) expiredRequests(ctx context.Context, now time.Time, list func(context.Context, time.Time, int) ([]Request, error), age time.Duration, stays func(r *Request) bool) ([]Request, error) {
 	for limit := batch; ; limit *= 2 {
 		found, err := list(ctx, now.Add(-age), limit)
@@ -115,7 +116,7 @@ func (s *Service) expiredRequests(ctx context.Context, now time.Time, list func(
 			return nil, err
 		}
 		all := len(found) < limit || limit >= mostBehind
-		found = slices.DeleteFunc(found, func(r Request) bool { return stays(&r) })
+		found = slices.DeleteFunc(found, func(r Request) bool { return s.alone.isHeld(r.ID) || stays(&r) })
 		if all || len(found) > 0 {
 			return found, nil
 		}
