@@ -43,7 +43,7 @@ type index struct {
 // known.
 type chainKey struct {
 	known *Known
-	cert  fingerprint
+	cert  parsedCertificate
 	at    time.Time // comparable: UTC without the monotonic clock
 }
 
