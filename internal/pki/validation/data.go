@@ -131,6 +131,14 @@ func (d *Data) contains(p ades.RevocationData) bool {
 	return slices.ContainsFunc(all, func(one []byte) bool { return bytes.Equal(one, der) })
 }
 
+// without returns the content of d except the revocation data p.
+func (d *Data) without(p ades.RevocationData) *Data {
+	rest := func(all [][]byte, der []byte) [][]byte {
+		return slices.DeleteFunc(slices.Clone(all), func(one []byte) bool { return bytes.Equal(one, der) })
+	}
+	return &Data{Certificates: d.Certificates, OCSP: rest(d.OCSP, p.OCSP), CRLs: rest(d.CRLs, p.CRL)}
+}
+
 // read parses the revocation data once. It leaves out what it cannot parse.
 func (d *Data) read() *index {
 	d.once.Do(func() { d.index.build(d) })
