@@ -110,7 +110,7 @@ func (c verifyCommand) verifier(s streams) (*verifier, error) {
 		s.say("--online has no effect without --trust: only URLs in certificates that lead to it are called")
 	} else if c.Online {
 		client := addressClient(c.AllowPrivate)
-		v.revocation, v.issuers = &online.Revocation{Client: client, Chains: &v.chains}, &online.Issuers{Client: client}
+		v.revocation, v.issuers = &online.Revocation{Client: client, Chains: &v.chains, Batch: true}, &online.Issuers{Client: client}
 	}
 	if c.Revisions != "" {
 		v.pictures, err = newRevisionPictures(c.Revisions, c.renderer(), s)
