@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-
 	"golang.org/x/sync/semaphore"
 
 	"github.com/innsigli/innsigli/ades"
