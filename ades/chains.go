@@ -4,20 +4,24 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"crypto/x509"
+	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
 
 // Chains is a cache of verified certificate chains and of what authorities have signed: certificates
 // and revocation data. Most signatures come from the same few authorities, and verifying the
-// authorities' signatures costs more than all other work on a document. The zero value is empty and ready to use. Several goroutines may use it at once. The
-// owner keeps it for as long as its sources: a server for all signatures, a program that verifies
-// many documents for all of them.
+// authorities' signatures costs more than all other work on a document. The zero value is empty and
+// ready to use. Several goroutines may use it at once. The owner keeps it for as long as its
+// sources: a server for all signatures, a program that verifies many documents for all of them.
 //
 // A cached chain is used only for the same certificate, the same intermediates and the same
-// [x509.CertPool] of roots, and only while all of its certificates are valid. It states nothing
-// about revocation, which is checked each time. A program whose trusted roots change uses another
-// pool from then on; one that makes a new pool for each call finds nothing in the cache.
+// [x509.CertPool] of roots, and only while all of its certificates are valid. A chain is not cached
+// if another one may be found at another time, because two authorities have the same name. A cached
+// chain states nothing about revocation, which is checked each time. A program whose trusted roots
+// change uses another pool from then on; one that makes a new pool for each call finds nothing in
+// the cache.
 //
 // Chains holds at most 1024 chains and the digests of 1024 signatures, and drops those that were not
 // used lately.
@@ -33,21 +37,24 @@ const maxChainSize = 64 << 10
 // digest is the SHA-256 digest of a DER encoding.
 type digest = [sha256.Size]byte
 
-// chainKey is everything that a chain depends on besides the time. It includes the intermediates, because
-// documents embed certificates of authorities, some of them outdated or revoked: a chain over those
-// must not be used for another document.
+// chainKey is everything that a chain depends on besides the time. It includes the intermediates,
+// because documents embed certificates of authorities, some of them outdated or revoked: a chain
+// over those must not be used for another document.
 type chainKey struct {
-	certificate, intermediates digest
-	roots                      *x509.CertPool
+	certificates digest // the certificate, then the intermediates
+	roots        *x509.CertPool
 }
 
+// newChainKey returns the key of a chain. It includes the critical extensions that no code has
+// handled, because a caller that has handled one removes it from the parsed certificate, and
+// [Chain] refuses the others.
 func newChainKey(cert *x509.Certificate, intermediates []*x509.Certificate, roots *x509.CertPool) chainKey {
-	key := chainKey{certificate: sha256.Sum256(cert.Raw), roots: roots}
-	all := sha256.New()
-	for _, c := range intermediates { // DER has its own length, so no separator is needed
-		all.Write(c.Raw)
+	key, all := chainKey{roots: roots}, sha256.New()
+	for _, c := range append([]*x509.Certificate{cert}, intermediates...) {
+		all.Write(c.Raw) // DER has its own length, and the list its brackets, so no separator is needed
+		fmt.Fprint(all, c.UnhandledCriticalExtensions)
 	}
-	all.Sum(key.intermediates[:0])
+	all.Sum(key.certificates[:0])
 	return key
 }
 
@@ -67,10 +74,31 @@ func (s Sources) Chain(cert *x509.Certificate, intermediates []*x509.Certificate
 		return chain, nil
 	}
 	chain, err := Chain(cert, intermediates, s.Roots, at)
-	if err == nil {
+	if err == nil && isOnlyChain(chain, intermediates, s.Roots) {
 		s.Chains.add(key, chain)
 	}
 	return chain, err
+}
+
+// isOnlyChain reports whether no other chain can be found at a time at which this one is valid: the
+// intermediates have different names, and the pool has one root with the name of an issuer in the
+// chain. crypto/x509 tries roots before intermediates.
+func isOnlyChain(chain, intermediates []*x509.Certificate, roots *x509.CertPool) bool {
+	named := make(map[string]*x509.Certificate)
+	for _, c := range intermediates {
+		if other, ok := named[string(c.RawSubject)]; ok && !other.Equal(c) {
+			return false
+		}
+		named[string(c.RawSubject)] = c
+	}
+	found := 0
+	//lint:ignore SA1019 Subjects leaves out the roots of the system only, and their chains are not cached then.
+	for _, subject := range roots.Subjects() {
+		if slices.ContainsFunc(chain[:len(chain)-1], func(c *x509.Certificate) bool { return bytes.Equal(c.RawIssuer, subject) }) {
+			found++
+		}
+	}
+	return found == 1
 }
 
 // CheckIssuer does what the function [CheckIssuer] does, and remembers in s.Chains for which
@@ -97,10 +125,12 @@ func (s Sources) CheckSigned(sum [sha256.Size]byte, signer *x509.Certificate, ch
 	return err
 }
 
-// add adds a chain that was verified, and its issuers.
+// add adds a chain that was verified, and its issuers except those that [CheckIssuer] refuses.
 func (c *Chains) add(key chainKey, chain []*x509.Certificate) {
-	for i := range len(chain) - 1 {
-		c.signed.add(signedKey{sha256.Sum256(chain[i].Raw), sha256.Sum256(chain[i+1].Raw)}, struct{}{})
+	for i, issuer := range chain[1:] {
+		if CheckKeySize(issuer.PublicKey) == nil {
+			c.signed.add(signedKey{sha256.Sum256(chain[i].Raw), sha256.Sum256(issuer.Raw)}, struct{}{})
+		}
 	}
 	if kept := cloneChain(chain); kept != nil {
 		c.byKey.add(key, kept)
@@ -117,10 +147,12 @@ func cloneChain(chain []*x509.Certificate) (clone []*x509.Certificate) {
 			return nil
 		}
 		if i < len(chain)-1 {
-			var err error
-			if c, err = x509.ParseCertificate(bytes.Clone(c.Raw)); err != nil {
+			copied, err := x509.ParseCertificate(bytes.Clone(c.Raw))
+			if err != nil {
 				return nil
 			}
+			copied.UnhandledCriticalExtensions = slices.Clone(c.UnhandledCriticalExtensions)
+			c = copied
 		}
 		clone = append(clone, c)
 	}

@@ -2,13 +2,21 @@ package ades
 
 import (
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
 	"errors"
+	"math/big"
 	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 )
 
 // TestChains checks that a cache returns the chain that would be found without it: for other
@@ -65,6 +73,75 @@ func TestChains(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// TestChainsOfOthers checks that a chain that was cached for one use of a certificate is not returned for another, for
+// which another chain, or none, is found without a cache.
+func TestChainsOfOthers(t *testing.T) {
+	now := time.Now()
+	early, late := now.AddDate(-1, 0, 0), now.AddDate(1, 0, 0)
+	key := certtest.NewKey(t, elliptic.P256())
+	from := func(name string, key *ecdsa.PrivateKey, parent *certtest.Pair, from, to time.Time) *certtest.Pair {
+		return certtest.NewForKey(t, name, key, parent, certtest.Authority, certtest.Valid(from, to))
+	}
+	always := func(name string, parent *certtest.Pair) *certtest.Pair {
+		return from(name, certtest.NewKey(t, elliptic.P256()), parent, early.AddDate(-1, 0, 0), late.AddDate(1, 0, 0))
+	}
+	root := always("Root", nil)
+	ended, begun := from("Issuing", key, root, early, now.AddDate(0, 6, 0)), from("Issuing", key, root, now.AddDate(0, -6, 0), late)
+	endedRoot, begunRoot := from("Other", key, nil, early, now.AddDate(0, 6, 0)), from("Other", key, nil, now.AddDate(0, -6, 0), late)
+	crossed := from("Other", key, root, early, late)
+	critical := certtest.New(t, "Critical", root, certtest.Extended(pkix.Extension{Id: asn1.ObjectIdentifier{2, 5, 29, 16}, Critical: true, Value: []byte{0x30, 0}})).Cert
+	handled, err := x509.ParseCertificate(critical.Raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handled.UnhandledCriticalExtensions = nil // as the package for timestamps does
+	type use struct {
+		cert          *x509.Certificate
+		intermediates []*x509.Certificate
+		at            time.Time
+	}
+	below := func(issuer *certtest.Pair) *x509.Certificate { return always("Leaf", issuer).Cert }
+	leaf, leafOfOther := below(ended), below(endedRoot)
+	siblings, cross := []*x509.Certificate{ended.Cert, begun.Cert}, []*x509.Certificate{crossed.Cert}
+	first, last := now.AddDate(0, -9, 0), now.AddDate(0, 9, 0)
+	for _, row := range []struct {
+		name  string
+		roots *x509.CertPool
+		uses  []use
+	}{
+		{"a certificate was changed after parsing", certtest.Pool(root.Cert), []use{{critical, nil, now}, {handled, nil, now}}},
+		{"two intermediates", certtest.Pool(root.Cert), []use{{leaf, siblings, first}, {leaf, siblings, now}, {leaf, siblings, last}}},
+		{"two roots", certtest.Pool(endedRoot.Cert, begunRoot.Cert), []use{{leafOfOther, nil, first}, {leafOfOther, nil, now}, {leafOfOther, nil, last}}},
+		{"a root and an intermediate", certtest.Pool(root.Cert, endedRoot.Cert), []use{{leafOfOther, cross, first}, {leafOfOther, cross, now}, {leafOfOther, cross, last}}},
+	} {
+		for _, one := range row.uses {
+			for _, other := range row.uses {
+				s := Sources{Roots: row.roots, Chains: new(Chains)}
+				for _, u := range []use{one, other, other} {
+					got, err := s.Chain(u.cert, u.intermediates, u.at)
+					want, wantErr := Chain(u.cert, u.intermediates, row.roots, u.at)
+					if !slices.EqualFunc(got, want, (*x509.Certificate).Equal) || (err == nil) != (wantErr == nil) {
+						t.Errorf("%s, at %s after %s: got %d certificates, %v; want %d, %v", row.name, u.at, one.at, len(got), err, len(want), wantErr)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestChainsLongKey checks that the issuer in a cached chain is refused as without a cache.
+func TestChainsLongKey(t *testing.T) {
+	root := issue(t, "Root", nil, certified{})
+	leaf := issue(t, "Leaf", nil, root).Certificate
+	long := *root.Certificate
+	long.PublicKey = &rsa.PublicKey{N: new(big.Int).Lsh(big.NewInt(1), maxRSABits), E: 65537}
+	s := Sources{Chains: new(Chains)}
+	s.Chains.add(newChainKey(leaf, nil, nil), []*x509.Certificate{leaf, &long})
+	if err := s.CheckIssuer(leaf, &long); !errors.Is(err, ErrAlgorithm) {
+		t.Errorf("got %v, want %v", err, ErrAlgorithm)
+	}
 }
 
 // TestChainsKeepsNoDocument checks that a cached chain does not keep the document in memory whose bytes its

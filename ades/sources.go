@@ -48,7 +48,9 @@ type Revocation interface {
 	// With a notBefore, the time of a signature, the data is fetched by this call and never comes
 	// from a cache. Its thisUpdate is not before that second, or its nextUpdate is later than
 	// notBefore: OCSP responders prepare responses, and authorities publish CRLs, hours ahead. With
-	// a zero notBefore, Revocation may return earlier data until its nextUpdate.
+	// a zero notBefore, Revocation may return earlier data until its nextUpdate. A verification,
+	// which accepts all data that is valid now, passes the beginning of the validity of a signer's
+	// certificate, or another time of long ago, only to get data that is not from a cache.
 	//
 	// A [RevokedError] comes with its data, because a signature made before the revocation remains
 	// valid. If there is no data, the error is [ErrNoRevocation].

@@ -47,15 +47,26 @@ type exchange struct {
 	contentType, accept string // media types; "": no such header
 	username, password  string // both "": no authentication
 	limit               int64
-	timeout             time.Duration
-	large               *semaphore // for more than smallLimit; nil if limit is not above it
+	timeout             time.Duration // of the request; and again of the rest of a large response
+	large               *semaphore    // for more than smallLimit; nil if limit is not above it
 }
 
 // do returns the body of a response with status 200. The error is [ades.ErrUnavailable] when the
 // server failed and may answer later. It does not contain the address.
 func (e exchange) do(ctx context.Context, client *http.Client) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, e.timeout)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(e.timeout, func() { cancel(context.DeadlineExceeded) })
+	defer cancel(nil)
+	defer timer.Stop()
+	body, err := e.send(ctx, client, timer)
+	if err != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) && !errors.Is(err, context.DeadlineExceeded) {
+		err = &unreachableError{context.DeadlineExceeded}
+	}
+	return body, err
+}
+
+// send is do within the timeout of a timer.
+func (e exchange) send(ctx context.Context, client *http.Client, timer *time.Timer) ([]byte, error) {
 	req, err := e.request(ctx)
 	if err != nil {
 		return nil, err
@@ -70,7 +81,7 @@ func (e exchange) do(ctx context.Context, client *http.Client) ([]byte, error) {
 	if answer.StatusCode != http.StatusOK {
 		return nil, asUnavailable(&statusError{answer.StatusCode})
 	}
-	return e.read(ctx, answer)
+	return e.read(ctx, answer, timer)
 }
 
 func (e exchange) request(ctx context.Context) (*http.Request, error) {
@@ -167,7 +178,7 @@ func redactURL(address string) string {
 
 // read returns the body of a response. A response above smallLimit waits for a slot before it takes
 // more memory.
-func (e exchange) read(ctx context.Context, answer *http.Response) ([]byte, error) {
+func (e exchange) read(ctx context.Context, answer *http.Response, timer *time.Timer) ([]byte, error) {
 	tooLarge := fmt.Errorf("%w: more than %d bytes", errTooLarge, e.limit)
 	if answer.ContentLength > e.limit {
 		return nil, tooLarge
@@ -175,7 +186,7 @@ func (e exchange) read(ctx context.Context, answer *http.Response) ([]byte, erro
 	freeLimit := min(e.limit, smallLimit)
 	body, err := readUpTo(nil, freeLimit, answer)
 	if err == nil && int64(len(body)) > freeLimit && freeLimit < e.limit {
-		body, err = e.readLarge(ctx, body, answer)
+		body, err = e.readLarge(ctx, body, answer, timer)
 	}
 	if err == nil && int64(len(body)) > e.limit {
 		return nil, tooLarge
@@ -183,11 +194,14 @@ func (e exchange) read(ctx context.Context, answer *http.Response) ([]byte, erro
 	return body, err
 }
 
-func (e exchange) readLarge(ctx context.Context, start []byte, answer *http.Response) ([]byte, error) {
+// readLarge stops the timer while it waits for a slot, since the wait depends on other responses.
+func (e exchange) readLarge(ctx context.Context, start []byte, answer *http.Response, timer *time.Timer) ([]byte, error) {
+	timer.Stop()
 	if err := e.large.acquire(ctx); err != nil {
 		return nil, fmt.Errorf("waiting for other large answers: %w", asUnavailable(err))
 	}
 	defer e.large.release()
+	timer.Reset(e.timeout)
 	return readUpTo(start, e.limit, answer)
 }
 

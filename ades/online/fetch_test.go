@@ -154,7 +154,7 @@ func TestNewClient(t *testing.T) {
 }
 
 // TestLargeAnswersWait sends six requests at once, in virtual time. Two large answers are read at a time;
-// small ones do not wait.
+// small ones do not wait. The timeout does not count the waiting.
 func TestLargeAnswersWait(t *testing.T) {
 	for name, row := range map[string]struct {
 		path         string
@@ -162,9 +162,10 @@ func TestLargeAnswersWait(t *testing.T) {
 		took         time.Duration // by all of them
 		most, failed int32
 	}{
-		"large":          {"/large", time.Minute, 3 * time.Second, 2, 0},
-		"small":          {"/small", time.Minute, 0, 0, 0},
-		"large, timeout": {"/large", 1500 * time.Millisecond, 2 * time.Second, 2, 2},
+		"large":                          {"/large", time.Minute, 3 * time.Second, 2, 0},
+		"small":                          {"/small", time.Minute, 0, 0, 0},
+		"large, each within the timeout": {"/large", 1500 * time.Millisecond, 3 * time.Second, 2, 0},
+		"large, timeout":                 {"/large", 500 * time.Millisecond, 1500 * time.Millisecond, 2, 6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -219,20 +220,27 @@ func (s *slowServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Path == "/small" {
 		return &http.Response{StatusCode: 200, ContentLength: smallLimit, Body: io.NopCloser(small)}, nil
 	}
-	rest := io.MultiReader(io.LimitReader(zeros{}, 1), &slowReader{server: s}, io.LimitReader(zeros{}, smallLimit))
+	rest := io.MultiReader(io.LimitReader(zeros{}, 1), &slowReader{r.Context(), s}, io.LimitReader(zeros{}, smallLimit))
 	return &http.Response{StatusCode: 200, ContentLength: 2*smallLimit + 1, Body: io.NopCloser(io.MultiReader(small, rest))}, nil
 }
 
-// slowReader ends after a second.
-type slowReader struct{ server *slowServer }
+// slowReader ends after a second, or with the request.
+type slowReader struct {
+	ctx    context.Context
+	server *slowServer
+}
 
 func (s *slowReader) Read([]byte) (int, error) {
 	now := s.server.now.Add(1)
 	for most := s.server.most.Load(); now > most && !s.server.most.CompareAndSwap(most, now); most = s.server.most.Load() {
 	}
-	time.Sleep(time.Second) // time: the HTTP client calls it in a synctest bubble
-	s.server.now.Add(-1)
-	return 0, io.EOF
+	defer s.server.now.Add(-1)
+	select {
+	case <-s.ctx.Done():
+		return 0, s.ctx.Err()
+	case <-time.After(time.Second): // time: the HTTP client calls it in a synctest bubble
+		return 0, io.EOF
+	}
 }
 
 type zeros struct{}

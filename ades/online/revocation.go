@@ -23,8 +23,10 @@ import (
 
 // Revocation asks the OCSP responders that a certificate names. If none gives a reliable response,
 // it reads the CRLs that the certificate names. The zero value is ready to use. Several goroutines
-// may use it at once. It caches responses until their nextUpdate, but for a day at most. Responses
-// of more than 1 MiB, usually CRLs, are read two at a time.
+// may use it at once. Responses of more than 1 MiB, usually CRLs, are read two at a time.
+//
+// It caches responses until their nextUpdate, but for a day at most. A call with a notBefore, such
+// as one about a signer, neither reads nor fills the cache, except in a Batch.
 type Revocation struct {
 	Client *http.Client // nil: one from [NewClient], for public addresses only
 	// Hash is the hash algorithm of the CertID (RFC 6960 4.1.1); zero: SHA-1, the only one that
@@ -34,6 +36,11 @@ type Revocation struct {
 	// Chains, if not nil, caches which signatures were verified. The caller sets the Chains of its
 	// [ades.Sources], which then need not be verified again.
 	Chains *ades.Chains
+	// Batch lets calls with a notBefore read and fill the cache as well. It is for a program that
+	// verifies a batch of documents and makes a Revocation for them: all answers are then newer than
+	// the start of the batch, and documents with the same signer or the same CRL share one request.
+	// It is not for signing, whose revocation data is to be newer than the signature.
+	Batch bool
 
 	guarded guarded
 	answers cache[certStatus]
@@ -121,15 +128,18 @@ const (
 	maxGET    = 255 // bytes of the whole address of a GET request (RFC 6960 A.1)
 )
 
-// queryOCSP asks one responder. With a notBefore, which is set for signers, it neither reads nor
-// fills the cache.
+// bypassesCache reports whether a request neither reads nor fills the cache.
+func (r *Revocation) bypassesCache(q statusRequest) bool { return !q.notBefore.IsZero() && !r.Batch }
+
+// queryOCSP asks one responder. An answer in the cache is used for the same notBefore only, which it
+// is known to cover.
 func (r *Revocation) queryOCSP(ctx context.Context, address string, q statusRequest) (certStatus, error) {
 	ask := func(ctx context.Context) (fetched[certStatus], error) { return r.askResponder(ctx, address, q) }
-	if !q.notBefore.IsZero() {
+	if r.bypassesCache(q) {
 		answer, err := ask(ctx)
 		return answer.value, err
 	}
-	return r.answers.get(ctx, key(address, q.cert, q.issuer), ask)
+	return r.answers.get(ctx, key(address+"\x00"+formatTime(q.notBefore), q.cert, q.issuer), ask)
 }
 
 func (r *Revocation) askResponder(ctx context.Context, address string, q statusRequest) (fetched[certStatus], error) {
@@ -242,8 +252,8 @@ func markTemporaryRefusal(err error) error {
 	return err
 }
 
-// queryCRL looks the certificate up in one CRL. With a notBefore, the CRL is fetched again.
-// Otherwise all certificates of the issuer share it while it is valid.
+// queryCRL looks the certificate up in one CRL. If it is cached, all certificates of the issuer share
+// it while it is valid.
 func (r *Revocation) queryCRL(ctx context.Context, address string, q statusRequest) (certStatus, error) {
 	asked := time.Now()
 	list, err := r.list(ctx, address, q)
@@ -275,7 +285,7 @@ func (q statusRequest) checkCRL(list *crl.List, asked time.Time) error {
 
 func (r *Revocation) list(ctx context.Context, address string, q statusRequest) (*crl.List, error) {
 	fetch := func(ctx context.Context) (fetched[*crl.List], error) { return r.fetchList(ctx, address, q) }
-	if !q.notBefore.IsZero() {
+	if r.bypassesCache(q) {
 		list, err := fetch(ctx)
 		return list.value, err
 	}

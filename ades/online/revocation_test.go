@@ -278,6 +278,36 @@ func TestRevocationCache(t *testing.T) {
 	}
 }
 
+// TestRevocationBatch checks that a batch asks about each signer once, and fetches each CRL once.
+func TestRevocationBatch(t *testing.T) {
+	a := newAuthority(t)
+	a.serve("/ocsp", responder{delegate(t, a.root), nil})
+	a.serve("/crl", body(list(t, a.root, time.Time{}, time.Time{})))
+	source := &Revocation{Client: local(), Batch: true}
+	byOCSP, other := a.signer(t, []string{"/ocsp"}, nil, nil), a.signer(t, []string{"/ocsp"}, nil, nil)
+	byCRL, otherByCRL := a.signer(t, nil, []string{"/crl"}, nil), a.signer(t, nil, []string{"/crl"}, nil)
+	for i, step := range []struct {
+		signer    pair
+		notBefore time.Time
+		requests  string
+	}{
+		{byOCSP, byOCSP.cert.NotBefore, "GET /ocsp"},
+		{byOCSP, byOCSP.cert.NotBefore, ""},
+		{other, other.cert.NotBefore, "GET /ocsp"},
+		{byCRL, byCRL.cert.NotBefore, "GET /crl"},
+		{otherByCRL, otherByCRL.cert.NotBefore, ""},
+		{byCRL, time.Time{}, ""},
+	} {
+		_, err := source.Revocation(t.Context(), step.signer.cert, a.root.cert, step.notBefore)
+		if got := a.seen(); got != step.requests || err != nil {
+			t.Errorf("step %d: got %v by %q, want %q", i, err, got, step.requests)
+		}
+	}
+	if _, err := source.Revocation(t.Context(), byCRL.cert, a.root.cert, time.Now().AddDate(1, 0, 0)); !errors.Is(err, ades.ErrUnavailable) {
+		t.Errorf("list that does not cover notBefore: got %v", err)
+	}
+}
+
 // byPOST answers POST by one handler and GET by another.
 func byPOST(post, get http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/ades/report"
@@ -77,7 +78,7 @@ func (c demoCommand) finish(ctx context.Context, s streams, srv *server.Server, 
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(srv.RootPEM())
 	verifier := &verifier{roots: roots}
-	result, err := verifier.reported(ctx, verifier.verify(ctx, c.Out))
+	result, err := verifier.reported(ctx, verifier.verify(ctx, c.Out, semaphore.NewWeighted(maxVerifiedAtOnce)))
 	if err != nil {
 		return err
 	}

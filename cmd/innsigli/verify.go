@@ -18,6 +18,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/ades/online"
 	"github.com/innsigli/innsigli/ades/report"
@@ -42,7 +44,7 @@ type verifyCommand struct {
 }
 
 func (verifyCommand) Help() string {
-	return "A file passes if it has signatures; if each is intact and its certificate leads to a trusted root; if all later changes are permitted; and if the last signature covers the whole file, or only validation data and document timestamps follow it. Without revocation data in the file (levels B and T) and without --online it is unknown whether a certificate was revoked: the file still passes, and the report says so.\n\nThe exit status is 0 if every file passes, and else 1. In the output of --json, \"passed\" is the result of a file. For each signature, \"extended\" is true if only validation data follows it, and \"changes\" lists the changes that followed. One signature in an XML file must cover all of it; \"coveredBytes\" is always 0 there, and \"extended\" false.\n\nNothing is fetched without --online, and with it only from URLs in certificates that lead to --trust.\n\nThe pictures of --revisions show the pages as they were when the signer signed them. No picture is drawn for a signature that is not intact or does not cover its whole revision, since it is unknown what it signed.\n\nExample: innsigli verify signed.pdf --trust sandbox-root.pem\n\nExample: innsigli verify contract.pdf --trust roots.pem --online --language is --revisions pictures"
+	return "A file passes if it has signatures; if each is intact and its certificate leads to a trusted root; if all later changes are permitted; and if the last signature covers the whole file, or only validation data and document timestamps follow it. Without revocation data in the file (levels B and T) and without --online it is unknown whether a certificate was revoked: the file still passes, and the report says so.\n\nThe exit status is 0 if every file passes, and else 1. In the output of --json, \"passed\" is the result of a file. For each signature, \"extended\" is true if only validation data follows it, and \"changes\" lists the changes that followed. One signature in an XML file must cover all of it; \"coveredBytes\" is always 0 there, and \"extended\" false.\n\nFiles are verified on all cores, and at once only those that fit into 1 GiB of memory, for which an XML file counts six times its size.\n\nNothing is fetched without --online, and with it only from URLs in certificates that lead to --trust: for each file the status of the certificates that lack it, and issuers. Files that need the same answer share it. No answer is older than the start of the command.\n\nThe pictures of --revisions show the pages as they were when the signer signed them. No picture is drawn for a signature that is not intact or does not cover its whole revision, since it is unknown what it signed.\n\nExample: innsigli verify signed.pdf --trust sandbox-root.pem\n\nExample: innsigli verify contract.pdf --trust roots.pem --online --language is --revisions pictures"
 }
 
 func (c verifyCommand) Run(ctx context.Context, s streams) (err error) {
@@ -110,7 +112,7 @@ func (c verifyCommand) verifier(s streams) (*verifier, error) {
 		s.say("--online has no effect without --trust: only URLs in certificates that lead to it are called")
 	} else if c.Online {
 		client := addressClient(c.AllowPrivate)
-		v.revocation, v.issuers = &online.Revocation{Client: client, Chains: &v.chains}, &online.Issuers{Client: client}
+		v.revocation, v.issuers = &online.Revocation{Client: client, Chains: &v.chains, Batch: true}, &online.Issuers{Client: client}
 	}
 	if c.Revisions != "" {
 		v.pictures, err = newRevisionPictures(c.Revisions, c.renderer(), s)
@@ -128,7 +130,23 @@ func (v *verifier) close(err error) error {
 // maxWaiting bounds the files that are verified, or being verified, before the report on an earlier one is printed.
 const maxWaiting = 64
 
-// verifyAll verifies files on all cores, and returns the reports on them in the order of the paths. A file that cannot be
+// Memory of the files that are verified at once, in bytes.
+const (
+	maxVerifiedAtOnce = 1 << 30
+	xmlMemory         = 6 // for each byte of an XML file
+)
+
+// memoryOf returns how many bytes of maxVerifiedAtOnce the verification of a file may take. A PDF is read in parts, and
+// has at most its size in memory.
+func memoryOf(kind format, size int64) int64 {
+	size = min(size, maxVerifiedAtOnce)
+	if kind == formatXML {
+		size = min(size*xmlMemory, maxVerifiedAtOnce)
+	}
+	return size
+}
+
+// verifyAll verifies files on all cores within the memory of maxVerifiedAtOnce, and returns the reports on them in the order of the paths. A file that cannot be
 // read has a report too. The error is one of writing a picture, or that of ctx, and is the last result.
 func (v *verifier) verifyAll(ctx context.Context, paths []string) iter.Seq2[report.Document, error] {
 	return func(yield func(report.Document, error) bool) {
@@ -137,7 +155,7 @@ func (v *verifier) verifyAll(ctx context.Context, paths []string) iter.Seq2[repo
 		waiting := make(chan chan verifiedFile, maxWaiting)
 		all.Go(func() {
 			defer close(waiting)
-			cores := make(chan struct{}, runtime.GOMAXPROCS(0))
+			cores, memory := make(chan struct{}, runtime.GOMAXPROCS(0)), semaphore.NewWeighted(maxVerifiedAtOnce)
 			for _, path := range paths {
 				if ctx.Err() != nil {
 					return
@@ -150,7 +168,7 @@ func (v *verifier) verifyAll(ctx context.Context, paths []string) iter.Seq2[repo
 				}
 				cores <- struct{}{}
 				all.Go(func() {
-					verified <- v.verify(ctx, path)
+					verified <- v.verify(ctx, path, memory)
 					<-cores
 				})
 			}
@@ -191,13 +209,13 @@ func (f verifiedFile) close() {
 	}
 }
 
-// verify verifies a file. The caller closes the result.
-func (v *verifier) verify(ctx context.Context, path string) verifiedFile {
+// verify verifies a file when there is memory for it. The caller closes the result.
+func (v *verifier) verify(ctx context.Context, path string, memory *semaphore.Weighted) verifiedFile {
 	f := verifiedFile{path: path}
 	if f.file, f.err = openDocument(path); f.err != nil {
 		return f
 	}
-	f.kind, f.report, f.err = v.report(ctx, f.file)
+	f.kind, f.report, f.err = v.report(ctx, f.file, memory)
 	if v.pictures == nil {
 		f.close()
 		f.file = nil
@@ -234,8 +252,8 @@ func openDocument(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-// report verifies the signatures of a file.
-func (v *verifier) report(ctx context.Context, file *os.File) (format, *ades.Report, error) {
+// report verifies the signatures of a file when there is memory for it.
+func (v *verifier) report(ctx context.Context, file *os.File, memory *semaphore.Weighted) (format, *ades.Report, error) {
 	stat, err := file.Stat()
 	if err != nil {
 		return 0, nil, err
@@ -244,6 +262,11 @@ func (v *verifier) report(ctx context.Context, file *os.File) (format, *ades.Rep
 	if err != nil {
 		return 0, nil, err
 	}
+	taken := memoryOf(kind, stat.Size())
+	if err := memory.Acquire(ctx, taken); err != nil {
+		return 0, nil, err
+	}
+	defer memory.Release(taken)
 	options := ades.VerifyOptions{Time: v.at, Roots: v.roots, TimestampRoots: v.timestamps, Revocation: v.revocation, Issuers: v.issuers, Chains: &v.chains}
 	if kind == formatXML {
 		verified, err := xades.Verify(ctx, xades.Document{ReaderAt: file, Size: stat.Size()}, options)

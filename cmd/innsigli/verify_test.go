@@ -9,14 +9,17 @@ import (
 	"image/png"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/ades/report"
@@ -211,7 +214,37 @@ func TestVerifyInOrder(t *testing.T) {
 	}
 }
 
-// No file is verified after the command was interrupted, and none stays open.
+// A file waits until there is memory for it. XML takes several times its size.
+func TestVerifyMemory(t *testing.T) {
+	t.Chdir(t.TempDir())
+	signedTwice(t)
+	synctest.Test(t, func(t *testing.T) {
+		const others = maxVerifiedAtOnce - 1
+		memory, verified := semaphore.NewWeighted(maxVerifiedAtOnce), make(chan verifiedFile, 1)
+		if err := memory.Acquire(t.Context(), others); err != nil {
+			t.Fatal(err)
+		}
+		go func() { verified <- new(verifier).verify(t.Context(), "twice.pdf", memory) }()
+		synctest.Wait()
+		if len(verified) > 0 {
+			t.Error("verified without memory")
+		}
+		memory.Release(others)
+		if f := <-verified; f.err != nil || len(f.report.Signatures) != 2 || !memory.TryAcquire(maxVerifiedAtOnce) {
+			t.Errorf("%+v", f)
+		}
+	})
+	for _, test := range []struct {
+		kind       format
+		size, want int64
+	}{{formatPDF, 100, 100}, {formatPDF, math.MaxInt64, maxVerifiedAtOnce}, {formatXML, 100, 600}, {formatXML, math.MaxInt64, maxVerifiedAtOnce}} {
+		if got := memoryOf(test.kind, test.size); got != test.want {
+			t.Errorf("%v of %d bytes: %d, want %d", test.kind, test.size, got, test.want)
+		}
+	}
+}
+
+// After the command was interrupted, no other report follows, and the error is that of the context.
 func TestVerifyInterrupted(t *testing.T) {
 	t.Chdir(t.TempDir())
 	signedTwice(t)

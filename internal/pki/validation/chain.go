@@ -38,7 +38,7 @@ type chainResult struct {
 // certificates of the data and those of k.
 func (d *Data) Chain(k *Known, c *x509.Certificate, at time.Time) ([]*x509.Certificate, error) {
 	x := d.read()
-	key := chainKey{k, x.work.fingerprint(c), at.UTC().Round(0)}
+	key := chainKey{k, x.work.parsed(c), at.UTC().Round(0)}
 	found, ok := x.chains[key]
 	if !ok {
 		found.chain, found.err = path{k, d}.chain(c, at)
@@ -203,7 +203,7 @@ func (k *Known) chain(c *x509.Certificate, above []*x509.Certificate, at time.Ti
 // isAnchored reports whether a certificate is a root or a root issued it, whatever its validity.
 // Without an anchored certificate there is no chain at any time.
 func (k *Known) isAnchored(c *x509.Certificate) bool {
-	key := anchorKey{k.work.fingerprint(c), k.roots}
+	key := anchorKey{k.work.parsed(c), k.roots}
 	anchored, ok := k.work.anchored[key]
 	if !ok && k.work.spend(signatureWork) {
 		_, err := k.chain(c, nil, c.NotBefore)

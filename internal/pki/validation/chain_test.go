@@ -4,6 +4,8 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
 	"errors"
 	"fmt"
 	"math/big"
@@ -253,5 +255,25 @@ func TestWorkGrowsWithTheDocument(t *testing.T) {
 	}
 	if few, many := work(8), work(32); few == 0 || many > 5*few {
 		t.Errorf("got %d for 8 signatures and %d for 32, want at most 5 times as much", few, many)
+	}
+}
+
+// TestChainOfHandledExtension checks that the chain of a certificate whose critical extension was handled is not
+// returned for the same certificate before that.
+func TestChainOfHandledExtension(t *testing.T) {
+	n := newNetwork(t)
+	critical := newSigner(t, "A", n.root, certtest.Extended(pkix.Extension{Id: asn1.ObjectIdentifier{2, 5, 29, 16}, Critical: true, Value: []byte{0x30, 0}})).Cert
+	handled := *critical
+	handled.UnhandledCriticalExtensions = nil
+	at := time.Now()
+	for _, order := range [][]*x509.Certificate{{critical, &handled}, {&handled, critical}} {
+		known := n.known()
+		data := new(Data).ShareLimit(known)
+		for _, c := range order {
+			_, err := data.Chain(known, c, at)
+			if anchored := known.isAnchored(c); (err == nil) != (c == &handled) || anchored != (c == &handled) {
+				t.Errorf("handled %t: anchored %t, %v", c == &handled, anchored, err)
+			}
+		}
 	}
 }

@@ -43,7 +43,7 @@ type index struct {
 // known.
 type chainKey struct {
 	known *Known
-	cert  fingerprint
+	cert  parsedCertificate
 	at    time.Time // comparable: UTC without the monotonic clock
 }
 
@@ -129,6 +129,14 @@ func (d *Data) contains(p ades.RevocationData) bool {
 		all, der = d.CRLs, p.CRL
 	}
 	return slices.ContainsFunc(all, func(one []byte) bool { return bytes.Equal(one, der) })
+}
+
+// without returns the content of d except the revocation data p.
+func (d *Data) without(p ades.RevocationData) *Data {
+	rest := func(all [][]byte, der []byte) [][]byte {
+		return slices.DeleteFunc(slices.Clone(all), func(one []byte) bool { return bytes.Equal(one, der) })
+	}
+	return &Data{Certificates: d.Certificates, OCSP: rest(d.OCSP, p.OCSP), CRLs: rest(d.CRLs, p.CRL)}
 }
 
 // read parses the revocation data once. It leaves out what it cannot parse.

@@ -58,7 +58,7 @@ func (d *Data) checkLevel(k *Known, t Target) *levelCheck {
 	if t.Certificate == nil {
 		return &levelCheck{missing: []string{"the certificate of a signer or timestamp authority is absent"}}
 	}
-	key := chainKey{k.forTarget(t), x.work.fingerprint(t.Certificate), t.times(time.Time{}).SigningTime.UTC().Round(0)}
+	key := chainKey{k.forTarget(t), x.work.parsed(t.Certificate), t.times(time.Time{}).SigningTime.UTC().Round(0)}
 	m, ok := x.levelChecks[key]
 	if !ok {
 		m = &levelCheck{path: path{k.forTarget(t), d}, seen: make(map[fingerprint]bool)}

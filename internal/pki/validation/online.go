@@ -20,7 +20,8 @@ const maxRequests = 64
 
 // Online fetches the validation data that a document lacks: issuers where no chain leads to a root,
 // and revocation data for the certificates of a chain. In one verification it fetches each once for
-// a certificate. A nil Online fetches nothing.
+// a certificate, and revocation data once more if the certificate is also a signer's and the data
+// may be from a cache. A nil Online fetches nothing.
 //
 // The fetched data is not known to have existed before it was fetched. It is no POE for a later
 // verification, and does not count for the level of the document. Current revocation data also
@@ -33,9 +34,15 @@ type Online struct {
 	sources     ades.Sources
 	wait        time.Duration // that further requests may take
 	fetched     *Data
+	uncached    *Data           // the revocation data in fetched that is not from a cache, about signers
 	combined    map[*Data]*Data // by the data of a document: that data and all that was fetched
-	revocations map[fingerprint]fetchedRevocation
+	revocations map[revocationKey]fetchedRevocation
 	issuers     map[fingerprint]fetchedIssuers
+}
+
+type revocationKey struct {
+	certificate fingerprint
+	uncached    bool // see [Uncached]
 }
 
 type fetchedRevocation struct {
@@ -55,16 +62,16 @@ func NewOnline(ctx context.Context, sources ades.Sources) *Online {
 		return nil
 	}
 	return &Online{
-		ctx: ctx, sources: sources, wait: maxWait, fetched: new(Data),
+		ctx: ctx, sources: sources, wait: maxWait, fetched: new(Data), uncached: new(Data),
 		combined:    make(map[*Data]*Data),
-		revocations: make(map[fingerprint]fetchedRevocation), issuers: make(map[fingerprint]fetchedIssuers),
+		revocations: make(map[revocationKey]fetchedRevocation), issuers: make(map[fingerprint]fetchedIssuers),
 	}
 }
 
 // Revocation implements [ades.Revocation]. If the certificate is revoked, it returns the revocation
 // data together with an error.
 func (o *Online) Revocation(_ context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
-	key := fingerprint(sha256.Sum256(cert.Raw))
+	key := revocationKey{sha256.Sum256(cert.Raw), !notBefore.IsZero()}
 	r, ok := o.revocations[key]
 	if !ok {
 		r.err = o.request(len(o.revocations), func(ctx context.Context) (err error) {
@@ -137,8 +144,14 @@ func (o *Online) fetchNewer(data *Data, chain []*x509.Certificate, at Times) *Da
 
 // Uncached returns the notBefore with which [ades.Revocation] gets the status of a signer past every
 // cache and accepts any current answer. Any time but zero bypasses the caches, and the beginning of
-// the certificate's validity is before the end of every current answer.
-func Uncached(signer *x509.Certificate) (notBefore time.Time) { return signer.NotBefore }
+// the certificate's validity is before the end of every current answer. A certificate may be valid
+// since the zero time: then Uncached returns a later time of long ago.
+func Uncached(signer *x509.Certificate) (notBefore time.Time) {
+	if signer.NotBefore.IsZero() {
+		return time.Unix(1, 0)
+	}
+	return signer.NotBefore
+}
 
 // withFetched returns the data of a document together with all that was fetched.
 func (o *Online) withFetched(data *Data) *Data {
@@ -182,6 +195,22 @@ func (l *lookup) chain(known *Known, cert *x509.Certificate, at time.Time) []*x5
 	return chain
 }
 
+// dropCached drops what was fetched about a signer and may be from a cache.
+func (l *lookup) dropCached(signer, issuer *x509.Certificate) {
+	kept := l.fetched
+	for _, answer := range l.data.About(signer, issuer) {
+		if p := answer.RevocationData; !l.document.contains(p) && !l.uncached.contains(p) {
+			kept = kept.without(p)
+		}
+	}
+	if kept == l.fetched {
+		return
+	}
+	l.fetched = kept
+	clear(l.combined)
+	l.data = l.withFetched(l.document)
+}
+
 // Issuers implements [ades.Issuers], and keeps the error of a failed request.
 func (l *lookup) Issuers(ctx context.Context, cert *x509.Certificate) ([]*x509.Certificate, error) {
 	found, err := l.Online.Issuers(ctx, cert)
@@ -191,9 +220,13 @@ func (l *lookup) Issuers(ctx context.Context, cert *x509.Certificate) ([]*x509.C
 	return found, err
 }
 
-// fetchRevocations fetches revocation data for a chain. notBefore is for its first certificate:
-// revocation data about the authorities above may come from a cache.
+// fetchRevocations fetches revocation data for a chain. notBefore is for its first certificate, and
+// is not zero if that is a signer's: revocation data about the authorities above may come from a
+// cache.
 func (l *lookup) fetchRevocations(chain []*x509.Certificate, at Times, notBefore time.Time) {
+	if !notBefore.IsZero() && len(chain) > 1 {
+		l.dropCached(chain[0], chain[1])
+	}
 	for i := 0; i+1 < len(chain); i++ {
 		l.fetchRevocation(chain[i], chain[i+1], at, notBefore, 0)
 		notBefore = time.Time{}
@@ -219,6 +252,9 @@ func (l *lookup) fetchRevocation(cert, issuer *x509.Certificate, at Times, notBe
 	if len(answers) == 0 {
 		l.failures = append(l.failures, fmt.Errorf("%w for %s: the answer is not about the certificate", ades.ErrNoRevocation, ades.Identify(cert)))
 		return
+	}
+	if !notBefore.IsZero() {
+		l.uncached = Merge(l.uncached, more)
 	}
 	l.add(more)
 	for _, answer := range answers {

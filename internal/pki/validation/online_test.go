@@ -5,6 +5,7 @@ import (
 	"crypto"
 	"crypto/elliptic"
 	"crypto/x509"
+	"fmt"
 	"math/big"
 	"slices"
 	"testing"
@@ -111,6 +112,73 @@ func TestFetched(t *testing.T) {
 		want[0] = s.stamp.Token.Certificate.Subject.CommonName + ": " + test.signer
 		if diff := cmp.Diff(want, describe(t, stamp.Report.Path)); diff != "" {
 			t.Errorf("%s: timestamp, -want +got:\n%s", test.name, diff)
+		}
+	}
+}
+
+// cachedRevocation is an [ades.Revocation] that returns old from its cache, and new for a signer.
+type cachedRevocation struct {
+	old ades.RevocationData
+	new map[string]func(cert, issuer *x509.Certificate) (ades.RevocationData, error) // by common name
+}
+
+func (c cachedRevocation) Revocation(_ context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
+	if notBefore.IsZero() {
+		return c.old, nil
+	}
+	return c.new[cert.Subject.CommonName](cert, issuer)
+}
+
+// TestOnlineSignerIsFetched checks that the status of a signer is fetched, although an older list that has it was read
+// from a cache before, about the authority of another signer.
+func TestOnlineSignerIsFetched(t *testing.T) {
+	n := newNetwork(t)
+	ago := time.Now().Add(-10 * time.Minute)
+	valid := certtest.Valid(ago.Add(-time.Hour), time.Now().Add(time.Hour))
+	authority, signer := newAuthority(t, "Authority", n.root, valid), newSigner(t, "Signer", n.root, valid)
+	person := newSigner(t, "Person", authority)
+	for _, test := range []struct {
+		list []byte // nil: unavailable
+		want ades.SubIndication
+	}{
+		{newList(t, n.root, time.Now()), ""},
+		{newList(t, n.root, time.Now(), entry(signer.Cert, ago, 1)), ades.RevokedNoPOE},
+		{nil, ades.TryLater},
+	} {
+		sources := ades.Sources{Roots: n.roots, Revocation: cachedRevocation{
+			ades.RevocationData{CRL: newList(t, n.root, ago)},
+			map[string]func(cert, issuer *x509.Certificate) (ades.RevocationData, error){
+				"Person": func(cert, issuer *x509.Certificate) (ades.RevocationData, error) {
+					return ades.RevocationData{OCSP: respond(t, authority, cert, issuer)}, nil
+				},
+				"Signer": func(_, _ *x509.Certificate) (ades.RevocationData, error) {
+					if test.list == nil {
+						return ades.RevocationData{}, fmt.Errorf("%w: %w", ades.ErrNoRevocation, ades.ErrUnavailable)
+					}
+					return ades.RevocationData{CRL: test.list}, nil
+				},
+			},
+		}}
+		known := NewKnown(t.Context(), sources, authority.Cert)
+		judge := Validator{Data: new(Data).ShareLimit(known), Time: time.Now(), Online: NewOnline(t.Context(), sources)}
+		for i, by := range []*certtest.Pair{person, signer, person, signer} {
+			want := test.want
+			if by == person {
+				want = ""
+			}
+			r := ades.SignatureReport{Certificate: by.Cert, ClaimedTime: time.Now(), Algorithm: ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA}}
+			if judge.Signer(&r, known); r.SubIndication != want {
+				t.Errorf("%q: signature %d by %s: got %q: %q", test.want, i+1, by.Cert.Subject, r.SubIndication, r.Problems)
+			}
+		}
+	}
+}
+
+// TestUncached checks that no beginning of validity is taken for the time by which a cache is used.
+func TestUncached(t *testing.T) {
+	for _, begins := range []time.Time{{}, time.Unix(0, 0), time.Now()} {
+		if got := Uncached(&x509.Certificate{NotBefore: begins}); got.IsZero() || got.Before(begins) {
+			t.Errorf("valid from %s: got %s", begins, got)
 		}
 	}
 }

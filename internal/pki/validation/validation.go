@@ -126,9 +126,17 @@ type work struct {
 // fingerprint is the SHA-256 digest of a DER encoding: of a certificate or of revocation data.
 type fingerprint [sha256.Size]byte
 
+// parsedCertificate identifies a certificate together with the number of its critical extensions
+// that no code has handled. [tsp.Token.Verify] handles one and removes it, and a certificate has no
+// chain before that.
+type parsedCertificate struct {
+	fingerprint
+	unhandled int
+}
+
 // anchorKey identifies the question whether one of the roots issued a certificate.
 type anchorKey struct {
-	certificate fingerprint
+	certificate parsedCertificate
 	roots       *x509.CertPool
 }
 
@@ -168,6 +176,10 @@ func (w *work) fingerprint(c *x509.Certificate) fingerprint {
 		w.fingerprints[c] = sum
 	}
 	return sum
+}
+
+func (w *work) parsed(c *x509.Certificate) parsedCertificate {
+	return parsedCertificate{w.fingerprint(c), len(c.UnhandledCriticalExtensions)}
 }
 
 // bySubject returns the certificates by RawSubject, without duplicates.
