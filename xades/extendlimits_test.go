@@ -31,7 +31,7 @@ func TestExtendNewLimits(t *testing.T) {
 		{"ordinary", 0, 0, true, nil},
 		{"many tags", 30_000, 0, true, nil},
 		{"too many tags", reservedNodes / 2, 0, false, nil},
-		{"too long", 0, maxSize, false, ErrLimit},
+		{"too long", 0, MaxSize, false, ErrLimit},
 	} {
 		doc := Document{ReaderAt: strings.NewReader("<a></a>"), Size: int64(len("<a></a>"))}
 		p, data, err := prepare(t.Context(), doc, signer, o)
