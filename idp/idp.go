@@ -12,12 +12,14 @@
 // another digest. Poll also returns it again if the caller crashed before it could call Sign.
 //
 // Calls do not wait for the person, and the provider stores nothing between them. All that a conversation
-// needs is in its [State], which the caller stores after each call and passes to the next. So a conversation
-// survives restarts and can continue in another process. Calls with the same state must not overlap. An
+// needs is in its [State], which the caller passes to the next call. Calls with the same state must not overlap.
+//
+// The caller stores the State of a call before it makes the next one, so that a conversation survives restarts and
+// can continue in another process. There are two exceptions: the State that Poll returns with [Waiting], and that which
+// Begin or Poll returns with NeedDigest. If the caller crashes before it has stored them, it polls with the State that it
+// stored last; after Begin there is none, and the conversation is over before the person was asked to sign. An
 // identity provider may give an answer only once. The adapter then returns a State with that answer and the
 // event [Continue] before it sends a further request: the caller stores the State and polls immediately.
-// The caller need not store the State that Poll returns with [Waiting] or [NeedDigest] before its next call: if it
-// crashes, it goes on with the State before.
 //
 // # Certificates that are only in answers
 //

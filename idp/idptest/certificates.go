@@ -23,6 +23,32 @@ var certificates = []rule{
 		must[idp.Signed](c)
 	}},
 
+	{name: "a caller that crashed goes on with the State it stored last", test: func(t testing.TB, b Backend, m idp.Method) {
+		const most = 3 // answers after which nothing was stored
+		c := begin(t, b, m, Approves)
+		c.step()
+		stored, unstored, crashed := c.stored, 0, false
+		for !c.over() {
+			next := c.next()
+			c.make(next)
+			need := is[idp.NeedDigest](c.event)
+			if next.name != "Poll" || !need && !is[idp.Waiting](c.event) {
+				stored, unstored, crashed = c.stored, 0, false
+				continue
+			}
+			if unstored++; crashed || !need && unstored < most {
+				continue
+			}
+			crashed, c.stored = true, stored
+			if need {
+				c.event = idp.Waiting{}
+			}
+		}
+		if !is[idp.Signed](c.event) {
+			t.Errorf("a caller that crashed goes on with the State it stored last, but the answers are %q and %+v", c.results, c.event)
+		}
+	}},
+
 	{name: "Begin uses a known certificate", when: remembers, test: func(t testing.TB, b Backend, m idp.Method) {
 		first := begin(t, b, m, Approves)
 		must[idp.Signed](first)

@@ -1,6 +1,7 @@
 package idptest
 
 import (
+	"bytes"
 	"context"
 	"crypto/elliptic"
 	"crypto/x509"
@@ -210,6 +211,7 @@ var wrongStates = []mistake{
 		}
 	}), found: "a truncated State is refused"},
 	{name: "who called Sign is asked for the digest", around: askingAgain, found: "for another certificate only"},
+	{name: "earlier States are refused", around: lastStateAlone, found: "a caller that crashed goes on with the State it stored last"},
 	{name: "who never called Sign waits", around: silentAfterNeedDigest, found: "NeedDigest comes again if Sign was not called: the conversation has no end"},
 }
 
@@ -241,6 +243,21 @@ func askingAgain(p idp.Provider) idp.Provider {
 				a.event = again
 			}
 		}
+	})(p)
+}
+
+// lastStateAlone refuses a State after which a poll was answered with NeedDigest.
+func lastStateAlone(p idp.Provider) idp.Provider {
+	asked := map[string][]byte{}
+	return after(func(a *answer) {
+		if _, ok := a.event.(idp.NeedDigest); !ok || a.call != "Poll" {
+			return
+		}
+		if bytes.Equal(asked[a.before.Key], a.before.Secret) {
+			a.event = idp.Failed{Failure: idp.Failure{Code: idp.InvalidGrant}}
+			return
+		}
+		asked[a.before.Key] = a.before.Secret
 	})(p)
 }
 
