@@ -51,7 +51,7 @@ func TestCapacityIsJudged(t *testing.T) {
 		"one is lost":      {func(_ *capacity, m *measured) { m.all[5].err = errors.New("gone") }, true},
 		"none":             {func(_ *capacity, m *measured) { m.all = nil }, true},
 		"a long tail": {func(c *capacity, m *measured) {
-			m.all = steady(600, func(i int) time.Duration { return usual * time.Duration(1+i%50/49*3) })
+			m.all = steady(600, func(i int) time.Duration { return usual * time.Duration(1+i%50/49*4) })
 		}, true},
 		"drift": {func(c *capacity, m *measured) {
 			m.all = steady(600, func(i int) time.Duration { return usual + usual*time.Duration(i)/600 })
