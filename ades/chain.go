@@ -119,9 +119,9 @@ func CheckKeySize(pub crypto.PublicKey) error {
 }
 
 // CheckIssuer checks that an authority issued the certificate: by the issuer's name and by its
-// signature (RFC 5280 6.1.3 (a)(4) and (a)(1)). The error is [ErrNoChain] if the authority
-// did not issue it, and [ErrAlgorithm] if [CheckKeySize] refuses the authority's key. It checks neither validity nor
-// revocation.
+// signature (RFC 5280 6.1.3 (a)(4) and (a)(1)). The error is [ErrNoChain] if the authority did not
+// issue it, and [ErrAlgorithm] if [CheckKeySize] refuses the authority's key. It checks neither
+// validity nor revocation.
 func CheckIssuer(cert, issuer *x509.Certificate) error {
 	if !bytes.Equal(cert.RawIssuer, issuer.RawSubject) {
 		return fmt.Errorf("%w: %s: the issuer has another name", ErrNoChain, Identify(cert))
@@ -167,9 +167,9 @@ func (p *Pool) Issuers(_ context.Context, cert *x509.Certificate) ([]*x509.Certi
 // same key, so an expired certificate in memory does not end the search.
 type IssuersInOrder []Issuers
 
-// Issuers implements [Issuers]. It returns all certificates found so far that have the issuer's name and
-// the identifier of its key; where a certificate has no identifier, those whose key signed cert. If there
-// are none, it returns the errors of all sources, joined; nil if no source has failed.
+// Issuers implements [Issuers]. It returns all certificates found so far that have the issuer's name
+// and the identifier of its key; where a certificate has no identifier, those whose key signed cert.
+// If there are none, it returns the errors of all sources, joined; nil if no source has failed.
 func (o IssuersInOrder) Issuers(ctx context.Context, cert *x509.Certificate) ([]*x509.Certificate, error) {
 	var all []*x509.Certificate
 	var failures []error

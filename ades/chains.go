@@ -23,6 +23,9 @@ import (
 // change uses another pool from then on; one that makes a new pool for each call finds nothing in
 // the cache.
 //
+// Chains also remembers which signatures on certificates and revocation data were verified, since
+// the status of an issuer is read anew for each document from the same CRL or OCSP response.
+//
 // Chains holds at most 1024 chains and the digests of 1024 signatures, and drops those that were not
 // used lately.
 type Chains struct {
@@ -104,17 +107,19 @@ func isOnlyChain(chain, intermediates []*x509.Certificate, roots *x509.CertPool)
 // CheckIssuer does what the function [CheckIssuer] does, and remembers in s.Chains for which
 // certificates and issuers it succeeded.
 func (s Sources) CheckIssuer(cert, issuer *x509.Certificate) error {
-	return s.CheckSigned(sha256.Sum256(cert.Raw), issuer, func() error { return CheckIssuer(cert, issuer) })
+	sum := func() [sha256.Size]byte { return sha256.Sum256(cert.Raw) }
+	return s.CheckSigned(sum, issuer, func() error { return CheckIssuer(cert, issuer) })
 }
 
 // CheckSigned calls check and returns its error. check verifies that signer has signed a certificate
-// or revocation data, whose DER has the given SHA-256 digest; its result depends on nothing else.
-// CheckSigned remembers in s.Chains that check succeeded, and does not call it again then.
-func (s Sources) CheckSigned(sum [sha256.Size]byte, signer *x509.Certificate, check func() error) error {
+// or revocation data; its result depends on nothing else. sum returns the SHA-256 digest of the DER
+// of what was signed. CheckSigned remembers in s.Chains that check succeeded, and does not call it
+// again then. Without s.Chains it does not call sum.
+func (s Sources) CheckSigned(sum func() [sha256.Size]byte, signer *x509.Certificate, check func() error) error {
 	if s.Chains == nil {
 		return check()
 	}
-	key := signedKey{sum, sha256.Sum256(signer.Raw)}
+	key := signedKey{sum(), sha256.Sum256(signer.Raw)}
 	if _, ok := s.Chains.signed.get(key); ok {
 		return nil
 	}

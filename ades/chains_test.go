@@ -144,6 +144,26 @@ func TestChainsLongKey(t *testing.T) {
 	}
 }
 
+// TestCheckSigned checks that what was signed is hashed and verified only if that is of use.
+func TestCheckSigned(t *testing.T) {
+	signer := issue(t, "Signer", nil, certified{}).Certificate
+	for _, row := range []struct {
+		chains         *Chains
+		hashed, checks int
+	}{{nil, 0, 2}, {new(Chains), 2, 1}} {
+		hashed, checks := 0, 0
+		for range 2 {
+			err := Sources{Chains: row.chains}.CheckSigned(func() (sum [sha256.Size]byte) { hashed++; return }, signer, func() error { checks++; return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if hashed != row.hashed || checks != row.checks {
+			t.Errorf("cache %t: hashed %d times, checked %d", row.chains != nil, hashed, checks)
+		}
+	}
+}
+
 // TestChainsKeepsNoDocument checks that a cached chain does not keep the document in memory whose bytes its
 // certificates were parsed from, and that a chain of very long certificates is not cached.
 func TestChainsKeepsNoDocument(t *testing.T) {

@@ -87,9 +87,9 @@ type VerifyOptions struct {
 	// that use HTTP. If nil, nothing is fetched.
 	Revocation Revocation
 	Issuers    Issuers
-	// Chains caches verified chains for a batch of documents: set the same one, with the same pools
-	// of roots, for all of them. Several verifications may use it at once. If nil, chains are cached
-	// within the document.
+	// Chains caches verified chains for a batch of documents. The caller sets the same Chains and
+	// the same pools of roots for all of them. Several verifications may use it at once. If nil,
+	// chains are cached within the document.
 	Chains *Chains
 }
 

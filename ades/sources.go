@@ -80,8 +80,8 @@ type Sources struct {
 	// TimestampRoots are the trusted roots for the certificates of timestamp authorities; nil:
 	// Roots.
 	TimestampRoots *x509.CertPool
-	// Chains, if not nil, caches verified chains for later calls. It serves the calls with the same Roots
-	// and TimestampRoots.
+	// Chains, if not nil, caches verified chains for later calls. A later call finds the chains of
+	// the same pools in Roots and TimestampRoots only.
 	Chains *Chains
 }
 

@@ -56,8 +56,9 @@ type Config struct {
 
 	// Sources returns the sources of timestamps and revocation status, and the trusted roots. The server calls it for each
 	// signature, so its result may change. When the trusted roots change, the result has another pool; until then it has
-	// the same pool, since chains are cached by pool. The server caches them itself if Chains is nil. nil: there are no sources and no roots, except those of the test authority of
-	// a Sandbox or Trial, and so no level above B.
+	// the same pool, since chains are cached by pool. If the result has no Chains, the server adds its own cache. If
+	// Sources is nil, there are no sources and no roots, except those of the test authority of a Sandbox or Trial, and so
+	// no level above B.
 	Sources func() ades.Sources
 
 	// AllowDigitalSignature accepts certificates of people whose key usage has digitalSignature and not nonRepudiation,

@@ -33,8 +33,8 @@ type Revocation struct {
 	// every responder supports (RFC 5019 2.1.1). It only identifies the issuer, so its weakness
 	// does no harm.
 	Hash crypto.Hash
-	// Chains, if not nil, caches which signatures were verified. The caller sets the Chains of its
-	// [ades.Sources], which then need not be verified again.
+	// Chains, if not nil, caches which signatures were verified. If it is the Chains of
+	// [ades.Sources], a signature that is verified here is not verified again there.
 	Chains *ades.Chains
 	// Batch lets calls with a notBefore read and fill the cache as well. It is for a program that
 	// verifies a batch of documents and makes a Revocation for them: all answers are then newer than
@@ -203,8 +203,9 @@ func (r *Revocation) exchange(ctx context.Context, address string, request []byt
 	return ocsp.Parse(body)
 }
 
-// read checks a response against the request, and verifies it with the cache of sources. A responder that signs responses in advance leaves
-// the nonce out (RFC 9654 2.1). Then only the times in the response show how new it is.
+// read checks a response against the request, and verifies it with the cache of sources. A
+// responder that signs responses in advance leaves the nonce out (RFC 9654 2.1). Then only the times
+// in the response show how new it is.
 func (q statusRequest) read(response *ocsp.Response, nonce []byte, asked time.Time, sources ades.Sources) (fetched[certStatus], error) {
 	single, ok := response.For(q.cert, q.issuer)
 	if !ok {
@@ -309,8 +310,9 @@ func (r *Revocation) fetchList(ctx context.Context, address string, q statusRequ
 	if err != nil {
 		return fetched[*crl.List]{}, err
 	}
+	sum := func() [sha256.Size]byte { return sha256.Sum256(list.Raw) }
 	verify := func() error { return list.Verify(q.issuer) }
-	if err := (ades.Sources{Chains: r.Chains}).CheckSigned(sha256.Sum256(list.Raw), q.issuer, verify); err != nil {
+	if err := (ades.Sources{Chains: r.Chains}).CheckSigned(sum, q.issuer, verify); err != nil {
 		return fetched[*crl.List]{}, fmt.Errorf("verifying the CRL: %w", err)
 	}
 	if list.NextUpdate.IsZero() {

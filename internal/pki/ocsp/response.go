@@ -8,6 +8,7 @@ import (
 	"encoding/asn1"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/crypto/cryptobyte"
@@ -100,11 +101,12 @@ func (r *Response) Verify(issuer *x509.Certificate) (responder *x509.Certificate
 // verified. It asks none of the sources.
 func (r *Response) VerifyWith(issuer *x509.Certificate, sources ades.Sources) (responder *x509.Certificate, err error) {
 	err = ErrResponder
+	sum := sync.OnceValue(func() [sha256.Size]byte { return sha256.Sum256(r.Raw) })
 	for _, c := range append([]*x509.Certificate{issuer}, r.Certificates...) {
 		if !r.matchesResponderID(c) {
 			continue
 		}
-		if err = r.verifySigner(c, issuer, sources); err == nil {
+		if err = r.verifySigner(c, issuer, sources, sum); err == nil {
 			return c, nil
 		}
 	}
@@ -129,14 +131,16 @@ func (r *Response) matchesResponderID(c *x509.Certificate) bool {
 	return bytes.Equal(r.responderKey, sum(crypto.SHA1, publicKeyBits(c)))
 }
 
-func (r *Response) verifySigner(c, issuer *x509.Certificate, sources ades.Sources) error {
+// verifySigner checks that c is authorized and has signed the response, whose SHA-256 digest sum
+// returns.
+func (r *Response) verifySigner(c, issuer *x509.Certificate, sources ades.Sources, sum func() [sha256.Size]byte) error {
 	if err := checkAuthorized(c, issuer, sources); err != nil {
 		return fmt.Errorf("%w: %w", ErrResponder, err)
 	}
 	if r.ProducedAt.Before(c.NotBefore) || r.ProducedAt.After(c.NotAfter) {
 		return fmt.Errorf("ocsp: %w: responder's %s at %v", ades.ErrOutsideValidity, ades.Identify(c), r.ProducedAt)
 	}
-	if err := sources.CheckSigned(sha256.Sum256(r.Raw), c, func() error { return r.signed.Verify(c) }); err != nil {
+	if err := sources.CheckSigned(sum, c, func() error { return r.signed.Verify(c) }); err != nil {
 		return fmt.Errorf("ocsp: signature by %s: %w", ades.Identify(c), err)
 	}
 	return nil

@@ -134,8 +134,8 @@ func (o *Online) fetchMissing(data *Data, known *Known, cert *x509.Certificate, 
 	return l.data, errors.Join(l.failures...)
 }
 
-// fetchNewer fetches revocation data for the certificates of a signer's chain whose revocation data in the
-// document does not count any more, and returns it together with the data.
+// fetchNewer fetches revocation data for the certificates of a signer's chain whose revocation data
+// in the document does not count any more, and returns it together with the data.
 func (o *Online) fetchNewer(data *Data, chain []*x509.Certificate, at Times) *Data {
 	l := lookup{Online: o, document: data, data: o.withFetched(data)}
 	l.fetchRevocations(chain, at, Uncached(chain[0]))
