@@ -16,7 +16,7 @@ import (
 func TestPlainSecretIsReported(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	var log bytes.Buffer
-	chosen := []byte("a secret that somebody else knows")
+	chosen := []byte("a secret that an attacker chose")
 	s, db := newServer(t, path, func(c *Config) {
 		c.Log = slog.New(slog.NewTextHandler(&log, nil))
 		err := c.Backend.InTx(t.Context(), func(ctx context.Context) error {

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 )
 
+// isolate returns an error: a PID namespace is needed, which only Linux has.
 func isolate(*exec.Cmd) error {
-	return errors.New("a server is killed with all its processes on Linux alone")
+	return errors.New("only on Linux can a server be killed together with all its processes")
 }
