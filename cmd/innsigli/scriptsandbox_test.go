@@ -90,13 +90,13 @@ func scriptKill(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// apiOf calls the API of the sandbox. What it is asked has to succeed.
-func apiOf(ts *testscript.TestScript) func(method, path, body string) reply {
+// apiOf returns a client of the sandbox with a token, and a call by it that has to succeed.
+func apiOf(ts *testscript.TestScript) (*client, func(method, path, body string) reply) {
 	c := clientOf(ts.Getenv("BASE"))
 	_, token, err := c.issue(ts.Getenv("CLIENT_ID"), ts.Getenv("CLIENT_SECRET"))
 	ts.Check(err)
 	c.token = token.AccessToken
-	return func(method, path, body string) reply {
+	return c, func(method, path, body string) reply {
 		a, err := c.call(context.Background(), method, path, strings.NewReader(body))
 		for a.Status == http.StatusServiceUnavailable { // until the renderer is ready
 			pause(100 * time.Millisecond)
@@ -110,14 +110,20 @@ func apiOf(ts *testscript.TestScript) func(method, path, body string) reply {
 }
 
 func scriptSign(ts *testscript.TestScript, neg bool, args []string) {
-	call, p := apiOf(ts), people[0]
+	c, call := apiOf(ts)
+	p := people[0]
 	call(http.MethodPost, "/api/v1/sandbox/users", p.profile())
-	started := call(http.MethodPost, "/api/v1/signing", startText(document, p, "IdpSim", "B", ""))
-	call(http.MethodGet, "/api/v1/signing/"+started.PollingID, "")
+	path := "/api/v1/signing/" + call(http.MethodPost, "/api/v1/signing", startText(document, p, "IdpSim", "B", "")).PollingID
+	call(http.MethodGet, path, "")
+	// The server stores the end of the request after it has delivered the document. Another poll waits for that.
+	a, err := c.call(context.Background(), http.MethodGet, path, nil)
+	if err != nil || a.Status != http.StatusNotFound {
+		ts.Fatalf("polling after the delivery: %v, %v", a, err)
+	}
 }
 
 func scriptProcess(ts *testscript.TestScript, neg bool, args []string) {
-	call := apiOf(ts)
+	_, call := apiOf(ts)
 	user := call(http.MethodPost, "/api/v1/sandbox/users", people[0].profile())
 	made := call(http.MethodPost, processesPath, processText(document, people[0], people[1]))
 	call(http.MethodPost, made.answerPath(0, "sign"), fmt.Sprintf(`{"sandboxUserId":%q}`, user.UUID))
