@@ -74,6 +74,9 @@ func TestRecordingDoesNotWait(t *testing.T) {
 		if err := record(ctx); err != nil {
 			return err
 		}
+		if _, err := db.EvidenceLog().Entries(ctx, "s"); err != nil { // sends what is queued
+			return err
+		}
 		do(t, db, record)
 		go func() {
 			entries, err := db.EvidenceLog().EntriesAfter(t.Context(), 0, 10)
@@ -85,10 +88,8 @@ func TestRecordingDoesNotWait(t *testing.T) {
 		for range 50 {
 			do(t, db, record)
 		}
-		select {
-		case n := <-read:
-			t.Errorf("%d entries were read before the second was committed", n)
-		default:
+		if len(read) > 0 {
+			t.Error("entries were read before the second was committed")
 		}
 		return nil
 	})
