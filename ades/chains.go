@@ -17,11 +17,11 @@ import (
 // sources: a server for all signatures, a program that verifies many documents for all of them.
 //
 // A cached chain is used only for the same certificate, the same intermediates and the same
-// [x509.CertPool] of roots, and only while all of its certificates are valid. A chain is not cached
-// if another one may be found at another time, because two authorities have the same name. A cached
-// chain states nothing about revocation, which is checked each time. A program whose trusted roots
-// change uses another pool from then on; one that makes a new pool for each call finds nothing in
-// the cache.
+// [x509.CertPool] of roots, and only at times at which the same chain would be found without the
+// cache: all of its certificates are valid, and of the intermediates the same ones. A chain is not
+// cached if the certificate leads to more than one root. A cached chain states nothing about
+// revocation, which is checked each time. A program whose trusted roots change uses another pool
+// from then on; one that makes a new pool for each call finds nothing in the cache.
 //
 // Chains also remembers which signatures on certificates and revocation data were verified, since
 // the status of an issuer is read anew for each document from the same CRL or OCSP response.
@@ -40,22 +40,22 @@ const maxChainSize = 64 << 10
 // digest is the SHA-256 digest of a DER encoding.
 type digest = [sha256.Size]byte
 
-// chainKey is everything that a chain depends on besides the time. It includes the intermediates,
-// because documents embed certificates of authorities, some of them outdated or revoked: a chain
-// over those must not be used for another document.
+// chainKey is everything that a chain depends on besides the validity of its root. It includes the
+// intermediates, because documents embed certificates of authorities, some of them outdated or
+// revoked: a chain over those must not be used for another document.
 type chainKey struct {
-	certificates digest // the certificate, then the intermediates
+	certificates digest // the certificate, then the intermediates, and which of them are valid
 	roots        *x509.CertPool
 }
 
-// newChainKey returns the key of a chain. It includes the critical extensions that no code has
-// handled, because a caller that has handled one removes it from the parsed certificate, and
+// newChainKey returns the key of a chain at a time. It includes the critical extensions that no code
+// has handled, because a caller that has handled one removes it from the parsed certificate, and
 // [Chain] refuses the others.
-func newChainKey(cert *x509.Certificate, intermediates []*x509.Certificate, roots *x509.CertPool) chainKey {
+func newChainKey(cert *x509.Certificate, intermediates []*x509.Certificate, roots *x509.CertPool, at time.Time) chainKey {
 	key, all := chainKey{roots: roots}, sha256.New()
 	for _, c := range append([]*x509.Certificate{cert}, intermediates...) {
 		all.Write(c.Raw) // DER has its own length, and the list its brackets, so no separator is needed
-		fmt.Fprint(all, c.UnhandledCriticalExtensions)
+		fmt.Fprint(all, c.UnhandledCriticalExtensions, validAt(c, at))
 	}
 	all.Sum(key.certificates[:0])
 	return key
@@ -65,39 +65,41 @@ func newChainKey(cert *x509.Certificate, intermediates []*x509.Certificate, root
 type signedKey struct{ data, signer digest }
 
 // Chain builds the chain of a certificate to a root of the sources, as the function [Chain] does. If
-// the sources have a cache (s.Chains), it returns a chain from there while all of its certificates
-// are valid at the given time: nothing else about a chain depends on time. The caller must not
-// change the returned slice.
+// the sources have a cache (s.Chains), it returns the chain from there where it can. The caller must
+// not change the returned slice.
 func (s Sources) Chain(cert *x509.Certificate, intermediates []*x509.Certificate, at time.Time) ([]*x509.Certificate, error) {
 	if s.Chains == nil {
 		return Chain(cert, intermediates, s.Roots, at)
 	}
-	key := newChainKey(cert, intermediates, s.Roots)
+	key := newChainKey(cert, intermediates, s.Roots, at)
 	if chain, ok := s.Chains.byKey.get(key); ok && allValidAt(chain, at) {
 		return chain, nil
 	}
 	chain, err := Chain(cert, intermediates, s.Roots, at)
-	if err == nil && isOnlyChain(chain, intermediates, s.Roots) {
+	if err == nil && leadsToOneRoot(cert, intermediates, s.Roots) {
 		s.Chains.add(key, chain)
 	}
 	return chain, err
 }
 
-// isOnlyChain reports whether no other chain can be found at a time at which this one is valid: the
-// intermediates have different names, and the pool has one root with the name of an issuer in the
-// chain. crypto/x509 tries roots before intermediates.
-func isOnlyChain(chain, intermediates []*x509.Certificate, roots *x509.CertPool) bool {
-	named := make(map[string]*x509.Certificate)
+// leadsToOneRoot reports whether every chain of the certificate ends at the same root: of the names of
+// issuers on all ways up from it, one is that of a root, and one root in the pool has it.
+func leadsToOneRoot(cert *x509.Certificate, intermediates []*x509.Certificate, roots *x509.CertPool) bool {
+	issuers := make(map[string][]string) // by the subject's name
 	for _, c := range intermediates {
-		if other, ok := named[string(c.RawSubject)]; ok && !other.Equal(c) {
-			return false
+		issuers[string(c.RawSubject)] = append(issuers[string(c.RawSubject)], string(c.RawIssuer))
+	}
+	reached := make(map[string]bool)
+	for names := []string{string(cert.RawIssuer)}; len(names) > 0; names = names[1:] {
+		if !reached[names[0]] {
+			reached[names[0]] = true
+			names = append(names, issuers[names[0]]...)
 		}
-		named[string(c.RawSubject)] = c
 	}
 	found := 0
 	//lint:ignore SA1019 Subjects leaves out the roots of the system only, and their chains are not cached then.
 	for _, subject := range roots.Subjects() {
-		if slices.ContainsFunc(chain[:len(chain)-1], func(c *x509.Certificate) bool { return bytes.Equal(c.RawIssuer, subject) }) {
+		if reached[string(subject)] {
 			found++
 		}
 	}

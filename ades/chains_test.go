@@ -38,6 +38,7 @@ func TestChains(t *testing.T) {
 	}{
 		{"old intermediate", roots, list(old), now, old.Certificate},
 		{"renewed intermediate", roots, list(renewed), now, renewed.Certificate},
+		{"both intermediates", roots, list(old, renewed), now, old.Certificate},
 		{"no intermediate", roots, nil, now, nil},
 		{"other roots", others, list(old), now, nil},
 		{"expired", roots, list(old), now.AddDate(1, 0, 0), nil},
@@ -138,7 +139,7 @@ func TestChainsLongKey(t *testing.T) {
 	long := *root.Certificate
 	long.PublicKey = &rsa.PublicKey{N: new(big.Int).Lsh(big.NewInt(1), maxRSABits), E: 65537}
 	s := Sources{Chains: new(Chains)}
-	s.Chains.add(newChainKey(leaf, nil, nil), []*x509.Certificate{leaf, &long})
+	s.Chains.add(newChainKey(leaf, nil, nil, time.Now()), []*x509.Certificate{leaf, &long})
 	if err := s.CheckIssuer(leaf, &long); !errors.Is(err, ErrAlgorithm) {
 		t.Errorf("got %v, want %v", err, ErrAlgorithm)
 	}
@@ -180,7 +181,7 @@ func TestChainsKeepsNoDocument(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cached, ok := s.Chains.byKey.get(newChainKey(leaf, nil, s.Roots))
+	cached, ok := s.Chains.byKey.get(newChainKey(leaf, nil, s.Roots, time.Now()))
 	if !ok || &cached[0].Raw[0] == &inDocument[0] {
 		t.Errorf("cached: %t, with the bytes of the document", ok)
 	}
