@@ -289,12 +289,11 @@ func (c *collector) chain(ctx context.Context, t Target, at time.Time) ([]*x509.
 	var failures []error
 	for step := 0; ; step++ {
 		p := path{c.known.forTarget(t), new(Data)}
-		all := p.ancestors(t.Certificate)
 		chain, err := p.chain(t.Certificate, at)
 		if err == nil {
 			return chain, nil
 		}
-		below := c.nextForIssuers(all)
+		below := c.nextForIssuers(p.ancestors(t.Certificate))
 		if below == nil || step == maxSteps || ctx.Err() != nil {
 			return nil, errors.Join(append(failures, err, ctx.Err())...)
 		}
