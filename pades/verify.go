@@ -305,7 +305,7 @@ func (v *signatureValidation) checkValue() (fault, err error) {
 		return nil, err
 	}
 	// EN 319 102-1 5.2.3.4: the signing certificate is identified before the value is verified.
-	if mismatch := v.signed.CheckCertificateAttributes(); errors.Is(mismatch, cms.ErrOtherCertificate) {
+	if mismatch := v.signed.CheckBindings(); errors.Is(mismatch, cms.ErrOtherCertificate) {
 		v.reject(mismatch)
 	}
 	if fault = verify(sum); fault != nil {
@@ -325,7 +325,7 @@ func (v *signatureValidation) checkBinding() {
 	if v.family() == pkcs7 && !v.signed.HasSigningCertificateAttribute() {
 		return
 	}
-	if err := v.signed.CheckBinding(); errors.Is(err, cms.ErrOtherCertificate) {
+	if err := v.signed.CheckSingleBinding(); errors.Is(err, cms.ErrOtherCertificate) {
 		return // checkValue has rejected it
 	} else if err != nil {
 		v.reject(err)

@@ -159,7 +159,7 @@ func (p *Stamp) visible(appearance []byte) *pades.Visible {
 // an account's [Order] one after another: each in the first free place from the corner of the page.
 //
 // It returns, in this order, pades.ErrEncrypted also for a document that opens without a password, the errors
-// of pades.Check, stamp.ReadPage and stamp.Page.Capacity, and stamp.ErrNoRoom when the page has no room for
+// of pades.Check, stamp.ReadPage and stamp.Page.PlanPlaces, and stamp.ErrNoRoom when the page has no room for
 // all stamps; stamp.ErrNotDrawn when the page was not rendered.
 func (s *Service) Plan(ctx context.Context, account, document string, page int, c stamp.Corner, signers int) ([]*Stamp, error) {
 	blob, err := s.documents.Open(ctx, document)
@@ -198,7 +198,7 @@ func (s *Service) planAll(ctx context.Context, account string, blob storage.Blob
 	found := knownContent(doc)
 	key := search{account, found.SHA256, number, c, stamp.StandardSize, signers}
 	places, err := s.planning.found.places(key, func() ([]stamp.Rect, error) {
-		return page.Capacity(ctx, s.planning.rendererFor(account, found), c, stamp.StandardSize, signers)
+		return page.PlanPlaces(ctx, s.planning.rendererFor(account, found), c, stamp.StandardSize, signers)
 	})
 	if err != nil {
 		return nil, err

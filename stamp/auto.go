@@ -13,18 +13,14 @@ const (
 	// margin is the free space around a stamp, in points.
 	margin = 2
 	// inset is how far from the edges of the page the margin of a stamp begins if there is space, in
-	// points: printers do not reach the edge, and a stamp looks better away from it.
+	// points: printers do not reach the edge, and a stamp looks better away from it. The comment of
+	// Find states inset+margin.
 	inset = 6
 )
 
-const (
-	// pageTolerance is how far a place may leave the page, in points: page sizes in points are
-	// often rounded from millimetres.
-	pageTolerance = 0.5
-	// overlapTolerance is how far places may overlap and still count as adjacent, in points:
-	// numbers in a PDF are rounded.
-	overlapTolerance = 0.01
-)
+// pageTolerance is how far a place may leave the page, in points: page sizes in points are often
+// rounded from millimetres.
+const pageTolerance = 0.5
 
 // Place returns the place whose corner nearest to c is x and y points inwards from c. The error is
 // [ErrOutside] when the place leaves the page by more than half a point, and [ErrOverlap] when
@@ -60,7 +56,7 @@ func (p *Page) rectAt(c Corner, x, y float64, s Size) Rect {
 // points away from the page's edges at c. Errors are [ErrNoRoom], [ErrNotDrawn], [ErrNotReady], the
 // error of ctx, and errors of the document's reader.
 func (p *Page) Find(ctx context.Context, renderer Renderer, c Corner, s Size) (Rect, error) {
-	places, err := p.places(ctx, renderer, c, s, 1)
+	places, err := p.PlanPlaces(ctx, renderer, c, s, 1)
 	if err != nil {
 		return Rect{}, err
 	}
@@ -70,16 +66,12 @@ func (p *Page) Find(ctx context.Context, renderer Renderer, c Corner, s Size) (R
 	return places[0], nil
 }
 
-// Capacity returns the places for several signers who sign one after another, each in the first
+// PlanPlaces returns the places for several signers who sign one after another, each in the first
 // place that [Page.Find] then finds. It returns at most limit places, and fewer, without an error,
 // if the page has no space for more. Errors are those of Find.
-func (p *Page) Capacity(ctx context.Context, renderer Renderer, c Corner, s Size, limit int) ([]Rect, error) {
-	return p.places(ctx, renderer, c, s, limit)
-}
-
-func (p *Page) places(ctx context.Context, renderer Renderer, c Corner, s Size, limit int) ([]Rect, error) {
+func (p *Page) PlanPlaces(ctx context.Context, renderer Renderer, c Corner, s Size, limit int) ([]Rect, error) {
 	box := Size{s.Width + 2*margin, s.Height + 2*margin}
-	if !(s.Width > 0 && s.Height > 0 && box.Width <= p.Width && box.Height <= p.Height) {
+	if !(s.Width > 0 && s.Height > 0 && box.Width <= p.Width && box.Height <= p.Height) { // NaN too has no place
 		return nil, nil
 	}
 	grid := newGrid(p.Size, p.gridSize(box))
@@ -87,16 +79,18 @@ func (p *Page) places(ctx context.Context, renderer Renderer, c Corner, s Size, 
 	if err != nil {
 		return nil, err
 	}
-	area := newCornerGrid(grid, c, grid.covered(append(markedAreas(picture, p.Size), p.reservedAreas()...)))
-	boxSize, wanted := grid.sizeOf(box), image.Pt(int(inset*grid.perX), int(inset*grid.perY))
+	taken := append(markedAreas(picture, p.Size), p.reservedAreas()...)
+	area := newCornerGrid(grid, c, grid.covered(taken))
+	boxSquares := grid.squaresOf(box)
+	insetSquares := image.Pt(int(inset*grid.perX), int(inset*grid.perY))
 	var places []Rect
 	for row := 0; len(places) < limit; {
-		at, ok := area.findFirst(boxSize, row)
+		at, ok := area.findFirst(boxSquares, row)
 		if !ok {
 			break
 		}
 		row = at.Y // rows before it have no free place
-		at = area.moveInwards(at, boxSize, wanted)
+		at = area.moveInwards(at, boxSquares, insetSquares)
 		place := p.rectAt(c, float64(at.X)/grid.perX+margin, float64(at.Y)/grid.perY+margin, s)
 		area.occupy(place.expand(margin))
 		places = append(places, place)
@@ -105,17 +99,17 @@ func (p *Page) places(ctx context.Context, renderer Renderer, c Corner, s Size, 
 }
 
 // reservedAreas returns the areas that are not free whatever the picture shows. Signatures include
-// their margin, so Find finds the same place on the signed document that Capacity planned before.
+// their margin, so Find finds the same place on the signed document that PlanPlaces planned before.
 func (p *Page) reservedAreas() []Rect {
-	occupied := slices.Clone(p.occupied)
+	reserved := slices.Clone(p.occupied)
 	for _, signature := range p.signatures {
-		occupied = append(occupied, signature.expand(margin))
+		reserved = append(reserved, signature.expand(margin))
 	}
-	return occupied
+	return reserved
 }
 
 // The search divides the page into squares, and places begin at the edges of squares. A square has a
-// side of one point if the page then has a number of squares within these bounds.
+// side of one point, unless that gives fewer or more squares than these bounds.
 const (
 	minLongSide = 600     // squares along the longer side of the page, so that small pages have enough detail
 	maxLongSide = 1600    // squares along the longer side of the page; minBoxSide takes precedence
@@ -123,13 +117,13 @@ const (
 	maxSquares  = 3 << 20 // squares of the page; takes precedence over all others
 
 	// pixelsPerSquare is the number of pixels of the page's picture for each square, along either
-	// side. It takes less time to draw than one pixel for each, and suffices for the cases in
-	// docs/placement.md.
+	// side. One pixel for each square would take longer to draw. This number suffices for the cases
+	// in docs/placement.md.
 	pixelsPerSquare = 0.75
 )
 
-// gridSize returns how many squares wide and high the grid is in which a free place of the size box
-// is searched.
+// gridSize returns how many squares wide and high the grid is in which a free place of the size box,
+// in points, is searched.
 func (p *Page) gridSize(box Size) image.Point {
 	long := max(p.Width, p.Height)
 	scale := min(max(1, minLongSide/long), maxLongSide/long)
@@ -185,34 +179,34 @@ func (g grid) touchedBy(r Rect) image.Rectangle {
 	).Intersect(image.Rect(0, 0, g.width, g.height))
 }
 
-// sizeOf returns how many squares wide and high a place of a size is that begins at the edge of a
-// square.
-func (g grid) sizeOf(size Size) image.Point {
-	return image.Pt(int(math.Ceil(size.Width*g.perX-roundingTolerance)), int(math.Ceil(size.Height*g.perY-roundingTolerance)))
+// squaresOf returns how many squares wide and high a place of a size in points is that begins at the
+// edge of a square.
+func (g grid) squaresOf(s Size) image.Point {
+	return image.Pt(int(math.Ceil(s.Width*g.perX-roundingTolerance)), int(math.Ceil(s.Height*g.perY-roundingTolerance)))
 }
 
-// covered reports for each square, row by row, whether any of the places touches it. It sums up the
-// places from their corners (a summed-area table), so many large places cost no more than small
-// ones.
+// covered reports for each square, row by row, whether any of the places touches it. It notes only
+// the corners of the places (a two-dimensional difference array), so many large places cost no more
+// than small ones.
 func (g grid) covered(places []Rect) []bool {
 	covered := make([]bool, g.width*g.height)
 	if len(places) == 0 {
 		return covered
 	}
 	stride := g.width + 1
-	edges := make([]int32, stride*(g.height+1))
+	deltas := make([]int32, stride*(g.height+1))
 	for _, place := range places {
 		r := g.touchedBy(place)
-		edges[r.Min.Y*stride+r.Min.X]++
-		edges[r.Min.Y*stride+r.Max.X]--
-		edges[r.Max.Y*stride+r.Min.X]--
-		edges[r.Max.Y*stride+r.Max.X]++
+		deltas[r.Min.Y*stride+r.Min.X]++
+		deltas[r.Min.Y*stride+r.Max.X]--
+		deltas[r.Max.Y*stride+r.Min.X]--
+		deltas[r.Max.Y*stride+r.Max.X]++
 	}
 	touching := make([]int32, g.width) // how many places touch each square of the row
 	for y := range g.height {
 		sum := int32(0)
-		for x, edge := range edges[y*stride:][:g.width] {
-			sum += edge
+		for x, delta := range deltas[y*stride:][:g.width] {
+			sum += delta
 			touching[x] += sum
 			if touching[x] > 0 {
 				covered[y*g.width+x] = true
@@ -223,45 +217,49 @@ func (g grid) covered(places []Rect) []bool {
 }
 
 // cornerGrid is a page in squares whose origin is the given corner. x and y run inwards from it, so
-// every search starts at the upper left of the cornerGrid.
+// every search starts at the upper left of the cornerGrid. All points and sizes are in squares.
 type cornerGrid struct {
 	grid
 	corner Corner
-	// freeDepth is, for each square, row by row, how many consecutive squares are free from it on in
-	// the direction of y.
+	// freeDepth is, for each square, row by row from the corner, how many consecutive squares are
+	// free from it on in the direction of y.
 	freeDepth []int32
 }
 
-// newCornerGrid returns a page whose squares are free if they are not covered.
-func newCornerGrid(g grid, c Corner, covered []bool) *cornerGrid {
-	s := &cornerGrid{grid: g, corner: c, freeDepth: make([]int32, len(covered))}
-	for y := s.height - 1; y >= 0; y-- {
-		freeDepth := s.freeDepth[y*s.width:][:s.width]
-		if y < s.height-1 {
-			copy(freeDepth, s.freeDepth[(y+1)*s.width:])
+// newCornerGrid returns a page whose squares are free if they are not covered. covered is in the
+// order of the page, from its upper left corner.
+func newCornerGrid(page grid, c Corner, covered []bool) *cornerGrid {
+	g := &cornerGrid{grid: page, corner: c, freeDepth: make([]int32, len(covered))}
+	for y := g.height - 1; y >= 0; y-- {
+		freeDepth := g.freeDepth[y*g.width:][:g.width]
+		if y < g.height-1 {
+			copy(freeDepth, g.freeDepth[(y+1)*g.width:])
 		}
-		row := y
+		pageY := y
 		if c.bottom() {
-			row = s.height - 1 - y
+			pageY = g.height - 1 - y
 		}
-		for x, m := range covered[row*s.width:][:s.width] {
+		for pageX, isCovered := range covered[pageY*g.width:][:g.width] {
+			x := pageX
 			if c.right() {
-				x = s.width - 1 - x
+				x = g.width - 1 - pageX
 			}
-			if freeDepth[x]++; m {
+			if isCovered {
 				freeDepth[x] = 0
+			} else {
+				freeDepth[x]++
 			}
 		}
 	}
-	return s
+	return g
 }
 
 // findFirst returns the first free place in or after the given row, searched along the edge and
 // then inwards.
-func (s *cornerGrid) findFirst(box image.Point, row int) (at image.Point, ok bool) {
-	for y := row; y+box.Y <= s.height; y++ {
+func (g *cornerGrid) findFirst(box image.Point, row int) (at image.Point, ok bool) {
+	for y := row; y+box.Y <= g.height; y++ {
 		run := 0
-		for x, freeDepth := range s.freeDepth[y*s.width:][:s.width] {
+		for x, freeDepth := range g.freeDepth[y*g.width:][:g.width] {
 			if freeDepth < int32(box.Y) {
 				run = 0
 			} else if run++; run == box.X {
@@ -272,11 +270,11 @@ func (s *cornerGrid) findFirst(box image.Point, row int) (at image.Point, ok boo
 	return image.Point{}, false
 }
 
-func (s *cornerGrid) isFree(at, box image.Point) bool {
-	if at.X+box.X > s.width || at.Y+box.Y > s.height {
+func (g *cornerGrid) isFree(at, box image.Point) bool {
+	if at.X+box.X > g.width || at.Y+box.Y > g.height {
 		return false
 	}
-	for _, freeDepth := range s.freeDepth[at.Y*s.width+at.X:][:box.X] {
+	for _, freeDepth := range g.freeDepth[at.Y*g.width+at.X:][:box.X] {
 		if freeDepth < int32(box.Y) {
 			return false
 		}
@@ -285,37 +283,37 @@ func (s *cornerGrid) isFree(at, box image.Point) bool {
 }
 
 // moveInwards moves a free place to the wanted distance from the edges, as far as it remains free.
-func (s *cornerGrid) moveInwards(at, box, wanted image.Point) image.Point {
-	for at.Y < wanted.Y && s.isFree(at.Add(image.Pt(0, 1)), box) {
+func (g *cornerGrid) moveInwards(at, box, wanted image.Point) image.Point {
+	for at.Y < wanted.Y && g.isFree(at.Add(image.Pt(0, 1)), box) {
 		at.Y++
 	}
-	for at.X < wanted.X && s.isFree(at.Add(image.Pt(1, 0)), box) {
+	for at.X < wanted.X && g.isFree(at.Add(image.Pt(1, 0)), box) {
 		at.X++
 	}
 	return at
 }
 
 // occupy marks the squares of a place as not free.
-func (s *cornerGrid) occupy(place Rect) {
-	r := s.fromCorner(s.touchedBy(place))
+func (g *cornerGrid) occupy(place Rect) {
+	r := g.fromCorner(g.touchedBy(place))
 	for x := r.Min.X; x < r.Max.X; x++ {
 		for y := r.Min.Y; y < r.Max.Y; y++ {
-			s.freeDepth[y*s.width+x] = 0
+			g.freeDepth[y*g.width+x] = 0
 		}
-		for y := range r.Min.Y {
-			at := y*s.width + x
-			s.freeDepth[at] = min(s.freeDepth[at], int32(r.Min.Y-y))
+		for y := range r.Min.Y { // the free depth of squares before the place now ends at it
+			at := y*g.width + x
+			g.freeDepth[at] = min(g.freeDepth[at], int32(r.Min.Y-y))
 		}
 	}
 }
 
-// fromCorner converts squares of the page to coordinates from the corner.
-func (s *cornerGrid) fromCorner(r image.Rectangle) image.Rectangle {
-	if s.corner.right() {
-		r.Min.X, r.Max.X = s.width-r.Max.X, s.width-r.Min.X
+// fromCorner converts squares of the page to squares from the corner.
+func (g *cornerGrid) fromCorner(r image.Rectangle) image.Rectangle {
+	if g.corner.right() {
+		r.Min.X, r.Max.X = g.width-r.Max.X, g.width-r.Min.X
 	}
-	if s.corner.bottom() {
-		r.Min.Y, r.Max.Y = s.height-r.Max.Y, s.height-r.Min.Y
+	if g.corner.bottom() {
+		r.Min.Y, r.Max.Y = g.height-r.Max.Y, g.height-r.Min.Y
 	}
 	return r
 }

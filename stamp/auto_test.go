@@ -238,14 +238,14 @@ func TestFindIsFirst(t *testing.T) {
 	}
 }
 
-// TestCapacityIsRepeatedFind checks that each signer gets the place that Capacity planned, on the
+// TestPlanIsRepeatedFind checks that each signer gets the place that PlanPlaces planned, on the
 // document that the signers before have signed.
-func TestCapacityIsRepeatedFind(t *testing.T) {
+func TestPlanIsRepeatedFind(t *testing.T) {
 	const bleed = 0.5 // points around a picture that viewers may ink
 	planned := 0
 	for seed := range uint64(20) {
 		p := newRandomPage(t, seed)
-		plan, err := p.Capacity(t.Context(), p.renderer, p.corner, p.stamp, 6)
+		plan, err := p.PlanPlaces(t.Context(), p.renderer, p.corner, p.stamp, 6)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -272,8 +272,8 @@ func TestCapacityIsRepeatedFind(t *testing.T) {
 	}
 }
 
-// TestCapacity checks how many places a page has.
-func TestCapacity(t *testing.T) {
+// TestPlanPlaces checks how many places a page has.
+func TestPlanPlaces(t *testing.T) {
 	for name, test := range map[string]struct {
 		entries     string
 		size        stamp.Size
@@ -290,7 +290,7 @@ func TestCapacity(t *testing.T) {
 	} {
 		for _, corner := range corners {
 			page := readPage(t, onPage(test.entries))
-			places, err := page.Capacity(t.Context(), blank, corner, test.size, test.limit)
+			places, err := page.PlanPlaces(t.Context(), blank, corner, test.size, test.limit)
 			if err != nil || len(places) != test.want {
 				t.Errorf("%s, corner %v: got %d places, error %v, want %d", name, corner, len(places), err, test.want)
 			}
@@ -298,7 +298,7 @@ func TestCapacity(t *testing.T) {
 	}
 }
 
-// TestFindErrors checks the errors of Find and Capacity if the page cannot be drawn. An error of the
+// TestFindErrors checks the errors of Find and PlanPlaces if the page cannot be drawn. An error of the
 // document's reader is returned even if the renderer ignores it.
 func TestFindErrors(t *testing.T) {
 	canceled, cancel := context.WithCancel(t.Context())
@@ -341,10 +341,10 @@ func TestFindErrors(t *testing.T) {
 		}
 		document.err = test.document
 		_, err = page.Find(test.ctx, test.renderer, stamp.TopLeft, stamp.StandardSize)
-		_, capacityErr := page.Capacity(test.ctx, test.renderer, stamp.TopLeft, stamp.StandardSize, 2)
+		_, planErr := page.PlanPlaces(test.ctx, test.renderer, stamp.TopLeft, stamp.StandardSize, 2)
 		for _, e := range all {
-			if want := slices.Contains(test.want, e); errors.Is(err, e) != want || errors.Is(capacityErr, e) != want {
-				t.Errorf("%s: got errors %q and %q, want %v", name, err, capacityErr, test.want)
+			if want := slices.Contains(test.want, e); errors.Is(err, e) != want || errors.Is(planErr, e) != want {
+				t.Errorf("%s: got errors %q and %q, want %v", name, err, planErr, test.want)
 			}
 		}
 	}

@@ -48,13 +48,13 @@ func ExamplePage_Find() {
 }
 
 // The places of five signers are planned before the first of them signs.
-func ExamplePage_Capacity() {
+func ExamplePage_PlanPlaces() {
 	document := pdftest.Build(pdftest.Options{})
 	page, err := stamp.ReadPage(bytes.NewReader(document), int64(len(document)), 1)
 	if err != nil {
 		log.Fatal(err)
 	}
-	places, err := page.Capacity(context.Background(), letterhead{}, stamp.TopLeft, stamp.StandardSize, 5)
+	places, err := page.PlanPlaces(context.Background(), letterhead{}, stamp.TopLeft, stamp.StandardSize, 5)
 	if err != nil {
 		log.Fatal(err)
 	}

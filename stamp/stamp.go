@@ -11,7 +11,7 @@
 // # A place
 //
 // [Page.Place] measures a place from a corner. [Page.Find] searches a free place, and
-// [Page.Capacity] the places of several signers. Both let a [Renderer] draw the page, and search
+// [Page.PlanPlaces] the places of several signers. Both let a [Renderer] draw the page, and search
 // from the corner along the page's horizontal edge, then inwards. A place is free if all of it has
 // the colour of the paper and no annotation's rectangle overlaps it, not even that of an invisible
 // annotation. The colour of the paper is the light colour that most of the page has. A page that is
@@ -91,6 +91,10 @@ const (
 
 func (c Corner) right() bool  { return c == TopRight || c == BottomRight }
 func (c Corner) bottom() bool { return c == BottomLeft || c == BottomRight }
+
+// overlapTolerance is how far places may overlap and still count as adjacent, in points: numbers in
+// a PDF are rounded.
+const overlapTolerance = 0.01
 
 func (r Rect) overlaps(o Rect) bool {
 	return r.Left+overlapTolerance < o.Left+o.Width && o.Left+overlapTolerance < r.Left+r.Width &&

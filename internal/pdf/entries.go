@@ -56,7 +56,7 @@ func (t *entryTable) get(num uint32) xrefEntry {
 	if c := t.chunk(num); c != nil {
 		return c.entries[num%chunkSize]
 	}
-	return xrefEntry{}
+	return xrefEntry{kind: freeEntry}
 }
 
 func (t *entryTable) has(num uint32) bool {

@@ -142,7 +142,7 @@ func (f *File) locate(ref Ref) (indirect, error) {
 	if e.kind == compressedEntry {
 		return f.compressed(ref, e)
 	}
-	if e.offset >= f.size { // xrefReader.add sets offsets outside the file to outsideOffset
+	if e.offset >= f.size { // outsideOffset
 		return indirect{}, misplaced("it lies outside of the file")
 	}
 	o, err := f.objectAt(e.offset)

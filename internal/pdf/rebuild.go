@@ -232,8 +232,8 @@ func (b *rebuilder) add(head int64, o indirect) error {
 		return fmt.Errorf("%w: two generations of object %d", ErrDamaged, o.ref.Num)
 	}
 	entries.set(o.ref.Num, xrefEntry{kind: uncompressedEntry, offset: head, gen: o.ref.Gen})
-	if entries.count > b.file.maxEntries() {
-		return fmt.Errorf("%w: more than %d objects", ErrLimit, b.file.maxEntries())
+	if entries.count > b.file.entryLimit() {
+		return fmt.Errorf("%w: more than %d objects", ErrLimit, b.file.entryLimit())
 	}
 	delete(b.streams, o.ref.Num)
 	dict, ok := o.value.(Dict)
@@ -371,8 +371,8 @@ func (b *rebuilder) addCompressed() error {
 			}
 			entries.set(o.num, xrefEntry{kind: compressedEntry, offset: int64(num), index: uint32(i)})
 		}
-		if entries.count > b.file.maxEntries() {
-			return fmt.Errorf("%w: more than %d objects", ErrLimit, b.file.maxEntries())
+		if entries.count > b.file.entryLimit() {
+			return fmt.Errorf("%w: more than %d objects", ErrLimit, b.file.entryLimit())
 		}
 	}
 	return nil

@@ -37,7 +37,7 @@ func (f *File) Revisions() ([]int64, error) {
 func (f *File) revisionEnd(s xrefSection) (end int64, found bool, err error) {
 	c := f.cursor(s.end, 256)
 	err = c.step(func(p *parser) error {
-		found = (!s.stream || p.keyword("endstream") && p.keyword("endobj")) && p.endOfFile()
+		found = (!s.isStream || p.keyword("endstream") && p.keyword("endobj")) && p.endOfFile()
 		return nil
 	})
 	return c.offset(), found, err

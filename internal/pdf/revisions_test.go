@@ -83,3 +83,26 @@ func TestChangedSince(t *testing.T) {
 		expect(t, name, test.want)(now.ChangedSince(mustOpen(t, test.content)), nil)
 	}
 }
+
+// TestChangedSinceAppended checks that an object changes if its entry in the earlier revision has the offset of the
+// end of that revision, and the update has the object there.
+func TestChangedSinceAppended(t *testing.T) {
+	build := func(end int) (*builder, int) {
+		b := newBuilder(catalogText, pagesText, pageText)
+		b.row(4, 1, end, 0)
+		return b, len(b.table(""))
+	}
+	_, end := build(0)
+	b, _ := build(end)
+	b.object(4, "7")
+	delete(b.rows, 4) // the update does not list the object
+	updated := len(b.table(""))
+	for _, sizes := range [][]int{{end, updated}, {updated, end}} { // the section is cached by the first one that is opened
+		f := mustOpen(t, b.table(""))
+		revisions := make(map[int]*File)
+		for _, size := range sizes {
+			revisions[size] = must(f.EarlierRevision(int64(size)))
+		}
+		expect(t, sizes, []uint32{4})(revisions[updated].ChangedSince(revisions[end]), nil)
+	}
+}

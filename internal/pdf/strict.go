@@ -234,7 +234,7 @@ func (f *File) trailersDistinct(from int64) (bool, error) {
 		if s.offset < from {
 			continue
 		}
-		s, err := f.sectionReader().visitSection(s.offset - f.offsetBase)
+		s, err := f.sectionReader().addSection(s.offset)
 		if err != nil {
 			return false, err
 		}
@@ -274,9 +274,9 @@ func (v *rebuiltView) matchesSections() (bool, error) {
 func (v *rebuiltView) addSection(s xrefSection) (bool, error) {
 	f := v.file
 	x := f.sectionReader()
-	s, err := x.visitSection(s.offset - f.offsetBase)
+	s, err := x.addSection(s.offset)
 	if err == nil {
-		err = x.readXRefStm(s)
+		err = x.addXRefStm(s)
 	}
 	if err != nil || !reflect.DeepEqual(s.trailer["Root"], f.Trailer()["Root"]) {
 		return false, err

@@ -17,13 +17,13 @@ type strictReader struct{ text []byte }
 func (u *strictUpdate) checkSection(offset int64) (bool, error) {
 	x := u.now.sectionReader()
 	listed := &x.file.entries
-	s, err := x.visitSection(offset - u.now.offsetBase)
-	if err != nil || x.entryCount != listed.count { // the section lists an object twice
+	s, err := x.addSection(offset)
+	if err != nil || x.readCount != listed.count { // the section lists an object twice
 		return false, err
 	}
 	u.sections[offset], u.keywords[offset] = true, true
 	checkStart := u.checkTable
-	if s.stream {
+	if s.isStream {
 		checkStart = u.checkStream
 	}
 	for _, rule := range []func() (bool, error){
@@ -87,7 +87,7 @@ func (u *strictUpdate) checkSectionEnd(s xrefSection) (bool, error) {
 		return false, err
 	}
 	e := strictReader{text}
-	if s.stream && !e.streamEnd() {
+	if s.isStream && !e.streamEnd() {
 		return false, nil
 	}
 	e.space()

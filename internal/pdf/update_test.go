@@ -70,7 +70,7 @@ func TestUpdates(t *testing.T) {
 			expect(t, "offset", int64(bytes.LastIndex(updated, []byte("1 0 obj"))))(f.entries.get(1).offset, nil)
 			_, hybrid := f.Trailer()["XRefStm"]
 			expect(t, "XRefStm", false)(hybrid, nil)
-			expect(t, "last section is a stream", name == "stream")(f.sections[0].stream, nil)
+			expect(t, "last section is a stream", name == "stream")(f.sections[0].isStream, nil)
 			if !strings.Contains(name, "byte") { // qpdf reports other bytes before the header
 				checkWithQPDF(t, updated)
 			}

@@ -47,7 +47,7 @@ func (w *sectionWriter) list(num uint32, e xrefEntry) {
 // file this is a table, without the XRefStm of the old one. No section of a rebuilt file is used:
 // the new section lists all objects, and is a stream if the file has compressed objects.
 func (w *sectionWriter) section() error {
-	stream := w.file.sections[0].stream
+	stream := w.file.sections[0].isStream
 	if w.file.rebuilt {
 		stream = w.listAll()
 	}
@@ -64,7 +64,7 @@ func (w *sectionWriter) listAll() (compressed bool) {
 	w.size = w.next
 	all := make([]listedEntry, w.size)
 	for num := range all {
-		all[num] = listedEntry{uint32(num), xrefEntry{gen: math.MaxUint16}}
+		all[num] = listedEntry{uint32(num), xrefEntry{kind: freeEntry, gen: math.MaxUint16}}
 	}
 	for num, e := range w.file.entries.all() {
 		switch e.kind {

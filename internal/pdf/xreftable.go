@@ -123,7 +123,7 @@ func (x *xrefReader) tableEntry(c *cursor, num int64) error {
 
 func (x *xrefReader) addEntry(num, offset, gen int64, used bool) error {
 	if !used {
-		return x.add(num, xrefEntry{})
+		return x.add(num, xrefEntry{kind: freeEntry})
 	}
 	return x.addUncompressed(num, uint64(offset), uint64(gen))
 }
@@ -184,7 +184,7 @@ func (x *xrefReader) parseStream(at int64) (xrefSection, error) {
 		return xrefSection{}, err
 	}
 	end := s.Offset + s.Length
-	return xrefSection{offset: at, end: end, stream: true, trailer: dict, source: slices.Clone(o.source)}, nil
+	return xrefSection{offset: at, end: end, isStream: true, trailer: dict, source: slices.Clone(o.source)}, nil
 }
 
 // streamEntries reads the entries of a cross-reference stream.
@@ -250,7 +250,7 @@ func (x *xrefReader) indexRanges(dict Dict) (runs []numberRange, total int64, er
 		if !ok1 || !ok2 || first < 0 || count < 0 {
 			return nil, 0, fmt.Errorf("%w: Index of a cross-reference stream has a value that is not a number of at least 0", ErrDamaged)
 		}
-		if first > maxObjectNumber || int64(count) > int64(x.file.maxEntries())-total {
+		if first > maxObjectNumber || int64(count) > int64(x.file.entryLimit())-total {
 			return nil, 0, fmt.Errorf("%w: Index of a cross-reference stream has too many or too high object numbers", ErrLimit)
 		}
 		runs = append(runs, numberRange{int64(first), int64(count)})
@@ -269,7 +269,7 @@ func (x *xrefReader) streamEntry(num int64, w widths, payload []byte) error {
 	third := bigEndian(payload[w[0]+w[1] : w.entry()])
 	switch kind {
 	case uint64(freeEntry):
-		return x.add(num, xrefEntry{})
+		return x.add(num, xrefEntry{kind: freeEntry})
 	case uint64(uncompressedEntry):
 		return x.addUncompressed(num, second, third)
 	case uint64(compressedEntry):
@@ -278,7 +278,7 @@ func (x *xrefReader) streamEntry(num int64, w widths, payload []byte) error {
 		}
 		return x.add(num, xrefEntry{kind: compressedEntry, offset: int64(second), index: uint32(third)})
 	}
-	return x.add(num, xrefEntry{}) // an entry of another type is a reference to null (7.5.8.3)
+	return x.add(num, xrefEntry{kind: freeEntry}) // an entry of another type is a reference to null (7.5.8.3)
 }
 
 func bigEndian(field []byte) (n uint64) {

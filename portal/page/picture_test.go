@@ -447,7 +447,7 @@ func TestPicturesLeaveAnInstanceForPlaceSearches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if places, err := page.Capacity(t.Context(), renderer, stamp.BottomRight, stamp.StandardSize, 3); err != nil || len(places) != 3 {
+	if places, err := page.PlanPlaces(t.Context(), renderer, stamp.BottomRight, stamp.StandardSize, 3); err != nil || len(places) != 3 {
 		t.Errorf("places: %v, %v", places, err)
 	}
 	close(release)

@@ -109,7 +109,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestSixSigners checks that each of six signers of a page of text gets the place that Capacity planned
+// TestSixSigners checks that each of six signers of a page of text gets the place that PlanPlaces planned
 // before the first one signed, that the place was blank, and that nothing else changes on the page.
 func TestSixSigners(t *testing.T) {
 	const signers = 6
@@ -119,7 +119,7 @@ func TestSixSigners(t *testing.T) {
 	for _, c := range corners {
 		document := pdftest.Book([]pdftest.Leaf{{Text: text}})
 		page := readPage(t, document)
-		plan, err := page.Capacity(t.Context(), renderer, c, stamp.StandardSize, signers)
+		plan, err := page.PlanPlaces(t.Context(), renderer, c, stamp.StandardSize, signers)
 		if err != nil || len(plan) != signers {
 			t.Fatalf("%s: got %d places, error %v, want %d", cornerName(c), len(plan), err, signers)
 		}

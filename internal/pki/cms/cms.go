@@ -14,7 +14,7 @@
 //
 // [Parse] accepts BER, because other software writes it. [SignedData.Verify] verifies the digest,
 // the signature value and the signed attributes that RFC 5652 requires, and
-// [SignedData.CheckBinding] the signing-certificate attribute.
+// [SignedData.CheckSingleBinding] the signing-certificate attribute.
 package cms
 
 import (
@@ -92,7 +92,7 @@ func (sd *SignedData) isDetached() bool { return sd.ContentType.Equal(oidData) &
 // signer-attributes attribute, not both.
 func (sd *SignedData) IsAdvanced() bool {
 	return sd.isDetached() && sd.oneSigner && sd.checkContentType() == nil && sd.hasAttribute(oidMessageDigest) &&
-		sd.hasAttribute(oidSigningCertificate) != sd.hasAttribute(oidSigningCertificateV2) &&
+		sd.hasSingleBinding() &&
 		!(sd.hasAttribute(oidSignerAttributes) && sd.hasAttribute(oidSignerAttributesV2))
 }
 

@@ -155,8 +155,8 @@ func FuzzForeign(f *testing.F) {
 		if sd.Verify(make([]byte, h.Size())) == nil {
 			t.Error("it verifies with a digest of zeros")
 		}
-		sd.CheckBinding()
-		sd.CheckCertificateAttributes()
+		sd.CheckSingleBinding()
+		sd.CheckBindings()
 		verifies := sd.Verify(sum(h, document)) == nil || sd.Content != nil && sd.VerifyContent() == nil
 		if verifies && !signed[string(sd.SignedAttributes)] {
 			t.Errorf("attributes that were not signed verify: %x", sd.SignedAttributes)

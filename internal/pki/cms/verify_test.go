@@ -38,7 +38,7 @@ func TestVerify(t *testing.T) {
 				t.Errorf("got algorithm %v, want %v", sd.Algorithm(), s.Algorithm)
 			}
 			right, wrong := sum(s.Algorithm.Hash, document), sum(s.Algorithm.Hash, document[1:])
-			if err := errors.Join(sd.Verify(right), sd.CheckBinding(), sd.CheckIssuerSerial()); err != nil {
+			if err := errors.Join(sd.Verify(right), sd.CheckSingleBinding(), sd.CheckIssuerSerial()); err != nil {
 				t.Error(err)
 			}
 			if err := sd.Verify(wrong); !errors.Is(err, ErrDigest) {
@@ -94,6 +94,12 @@ func TestVerifyErrors(t *testing.T) {
 	attributes, err := SignedAttributes(s.Certificate, ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.PKCS1v15}, digest)
 	testenv.NoError(t, err)
 	changed := mustMarshal(t, s.detached(t, document))
+	twice := mustParse(t, changed)
+	i := slices.IndexFunc(twice.attributes, func(a parsedAttribute) bool { return a.oid.Equal(oidAlgorithmProtection) })
+	twice.attributes[i].values = slices.Repeat(twice.attributes[i].values, 2)
+	if err := twice.Verify(digest); !errors.Is(err, ErrFormat) {
+		t.Errorf("algorithm protection with two values (RFC 6211): got %v, want ErrFormat", err)
+	}
 	changed = bytes.Replace(changed, []byte{9, 16, 2, 47}, []byte{9, 16, 2, 46}, 1) // the end of oidSigningCertificateV2
 	for _, test := range []struct {
 		name string
@@ -107,7 +113,7 @@ func TestVerifyErrors(t *testing.T) {
 		sd := mustParse(t, test.der)
 		err := sd.Verify(digest)
 		if err == nil {
-			err = sd.CheckBinding()
+			err = sd.CheckSingleBinding()
 		}
 		if !errors.Is(err, test.want) {
 			t.Errorf("%s: got %v, want %v", test.name, err, test.want)
@@ -183,6 +189,10 @@ func TestVerifyDigestContent(t *testing.T) {
 	if err := without.VerifyDigestContent(other); !errors.Is(err, ades.ErrValue) {
 		t.Errorf("another digest than the signed one: got %v, want ErrValue", err)
 	}
+	unknown := SignedData{Content: digest, Certificates: withAttributes.Certificates, issuer: withAttributes.issuer, serial: withAttributes.serial, fault: ades.ErrAlgorithm}
+	if err := unknown.VerifyDigestContent(digest); !errors.Is(err, ades.ErrAlgorithm) {
+		t.Errorf("unknown algorithm: got %v, want ErrAlgorithm", err)
+	}
 }
 
 // TestSigningCertificate checks the versions of the signing-certificate attribute. A signature has one of them
@@ -204,7 +214,7 @@ func TestSigningCertificate(t *testing.T) {
 	for _, test := range []struct {
 		name                         string
 		v1, v2                       cryptobyte.String
-		signature, token, serialOnly error // of CheckBinding, CheckCertificateAttributes, CheckIssuerSerial
+		signature, token, serialOnly error // of CheckSingleBinding, CheckBindings, CheckIssuerSerial
 	}{
 		{"version 1", version1(s.Certificate), nil, nil, nil, nil},
 		{"version 2", nil, version2(s.Certificate), nil, nil, nil},
@@ -221,7 +231,7 @@ func TestSigningCertificate(t *testing.T) {
 		if test.v2 != nil {
 			sd.attributes = append(sd.attributes, parsedAttribute{oidSigningCertificateV2, []cryptobyte.String{test.v2}})
 		}
-		got := []error{sd.CheckBinding(), sd.CheckCertificateAttributes(), sd.CheckIssuerSerial()}
+		got := []error{sd.CheckSingleBinding(), sd.CheckBindings(), sd.CheckIssuerSerial()}
 		want := []error{test.signature, test.token, test.serialOnly}
 		if !slices.EqualFunc(got, want, errors.Is) {
 			t.Errorf("%s: got %v, want %v", test.name, got, want)

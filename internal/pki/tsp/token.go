@@ -99,7 +99,7 @@ func (t *Token) Verify() error {
 	if err := t.signed.VerifyContent(); err != nil {
 		return err
 	}
-	if err := t.signed.CheckCertificateAttributes(); err != nil {
+	if err := t.signed.CheckBindings(); err != nil {
 		return err
 	}
 	if err := checkPurpose(t.Certificate); err != nil {
