@@ -86,7 +86,7 @@ type extending struct {
 	revisions []Revision
 }
 
-// finish returns the appended revisions or, with an error of the work, none.
+// finish returns the revisions that were appended, or none if the work ended with an error.
 func (e *extending) finish(err error) ([]Revision, error) {
 	if err != nil {
 		return nil, readError(err)
@@ -107,7 +107,7 @@ func (e *extending) augment(level ades.Level) error {
 	if err := c.verify(e.ctx); err != nil {
 		return err
 	}
-	if done, err := e.hasLTA(c); done || err != nil { // then the lower levels need nothing either
+	if done, err := e.hasLTA(c); done || err != nil { // LTA has what the lower levels need
 		return err
 	}
 	if level >= ades.T && !c.timestamped() {
@@ -214,20 +214,20 @@ func (e *extending) addData(timestampFollows bool) error {
 	return nil
 }
 
-// renewLastSignerData returns a revision with newer data about the last signer if the document has
-// had all data since before that signature, for example because the same person signed a moment ago.
-// Such data cannot have been collected for the signature, and does not count for level LT (EN 319
-// 142-1 6.3). The revision is empty if the sources have nothing newer, as is common for authorities
-// that have only CRLs: the document then contains all the data that exists.
+// renewLastSignerData returns a revision with newer data about the last signer for a document that
+// lacks none, if no data was added after that signature. Then the document had all of it before, for
+// example because the same person signed a moment ago. Such data cannot have been collected for the
+// signature, and does not count for level LT (EN 319 142-1 6.3). The revision is empty if the sources
+// have nothing newer, as is common for authorities that have only CRLs: the document then contains
+// all the data that exists.
 func (e *extending) renewLastSignerData(c *signedDocument, known *validation.Known) (Revision, error) {
 	last := slices.MaxFunc(c.signatures, func(a, b documentSignature) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
 	file, err := c.file.EarlierRevision(last.ranges.end)
 	if err != nil {
 		return Revision{}, err
 	}
-	signed, err := readStore(file)
-	dataAddedSince := len(signed.streams) < len(c.store.streams)
-	if err != nil || dataAddedSince {
+	atSigning, err := readStore(file)
+	if err != nil || len(atSigning.streams) < len(c.store.streams) { // data was added since
 		return Revision{}, err
 	}
 	found, err := validation.Collect(e.ctx, e.Sources, known, validation.Target{Certificate: last.signer, BestSignatureTime: time.Now()})
@@ -303,7 +303,7 @@ func (c *signedDocument) timestampTarget(s documentTimestamp) validation.Target 
 func (c *signedDocument) authorityTarget(token *tsp.Token, own byteRange) validation.Target {
 	times := validation.Times{SigningTime: token.Time}
 	if i := slices.IndexFunc(c.timestamps, func(s documentTimestamp) bool { return s.ranges.end > own.end }); i >= 0 {
-		times.ValidationTime = c.timestamps[i].token.Time // they are sorted
+		times.ValidationTime = c.timestamps[i].token.Time // timestamps are oldest first
 	}
 	return validation.Target{Certificate: token.Certificate, Timestamp: true, Times: times}
 }

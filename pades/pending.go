@@ -81,7 +81,8 @@ func (p *Pending) Level() ades.Level { return p.level }
 // and for each level what else is missing.
 //
 // After [PrepareCMS] the value is the CMS, in DER or BER, and t is ignored. The error is
-// [ades.ErrValue] if the CMS does not sign the digest.
+// [ades.ErrValue] if the CMS does not sign the digest, [ades.ErrPurpose] if its certificate was not
+// issued for signing documents, and [ades.ErrAlgorithm] if its algorithm or key is not accepted.
 func (p *Pending) Complete(ctx context.Context, value []byte, t ades.Timestamper) (Revision, error) {
 	if err := ctx.Err(); err != nil {
 		return Revision{}, err
