@@ -19,8 +19,8 @@ const tokenSize = 16 << 10
 
 // addTimestamp appends a document timestamp over the whole document (ISO 32000-2 12.8.5, EN 319
 // 142-1 5.4.3).
-func (e *extension) addTimestamp() error {
-	f, err := e.signedFile()
+func (e *extending) addTimestamp() error {
+	f, err := e.currentFile()
 	if err != nil {
 		return err
 	}
@@ -97,10 +97,10 @@ func obtainTimestamp(ctx context.Context, t ades.Timestamper, h crypto.Hash, sta
 	return token.Raw, nil
 }
 
-// buildTimestampRevision builds the revision for a document timestamp in a new field after a document of size bytes. Its
-// dictionary has no entries about the signer and the reason. Certifications and locks permit a
-// document timestamp (ISO 32000-2 table 257), but the permissions of an encrypted document have to
-// permit a new field.
+// buildTimestampRevision builds the revision for a document timestamp in a new field after a
+// document of size bytes. Its dictionary has no entries about the signer and the reason.
+// Certifications and locks permit a document timestamp (ISO 32000-2 table 257), but the permissions
+// of an encrypted document have to permit a new field.
 func buildTimestampRevision(file *pdf.File, found form.Fields, size int64, reserved int) (unsignedRevision, error) {
 	if err := checkPermissions(file, true); err != nil {
 		return unsignedRevision{}, err

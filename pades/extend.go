@@ -15,8 +15,8 @@ import (
 
 // Extender extends the signatures of documents to a baseline level (T, LT or LTA, EN 319 142-1 6). It
 // changes nothing that was signed. Certified documents may be extended too, whatever their
-// certification permits (ISO 32000-2 table 257). Each method returns the revisions to append, in order;
-// none if the document already has everything, and none with an error.
+// certification permits (ISO 32000-2 table 257). Each method returns the revisions to append, in order.
+// There are none if the document already has everything, or if the method returns an error.
 //
 // A revoked certificate, one of unknown status, or a missing timestamp is an error: a method never
 // settles for a lower level. All methods return these errors:
@@ -39,8 +39,11 @@ type Extender struct {
 }
 
 // Extend extends all signatures of a document to a level, including those of other signers (EN 319
-// 142-1 5.4 to 5.6). For T it appends a document timestamp if a signature has no timestamp, for LT
-// also the missing validation data, and for LTA also a document timestamp over that.
+// 142-1 5.4 to 5.6). It appends what the level and those below it need:
+//
+//   - T: a document timestamp, if a signature has no timestamp.
+//   - LT: the missing validation data.
+//   - LTA: a document timestamp over the validation data.
 func (x Extender) Extend(ctx context.Context, doc Document, level ades.Level) ([]Revision, error) {
 	return x.extend(ctx, doc, level, everySignature)
 }
@@ -57,24 +60,24 @@ func (x Extender) ExtendLast(ctx context.Context, doc Document, level ades.Level
 // validation data of the last document timestamp (EN 319 142-1 5.5). A document of a lower level is
 // extended to LTA.
 func (x Extender) Renew(ctx context.Context, doc Document) ([]Revision, error) {
-	e := extension{Extender: x, ctx: ctx, doc: doc, choose: everySignature}
+	e := extending{Extender: x, ctx: ctx, doc: doc, choose: everySignature}
 	err := e.augment(ades.LTA)
 	if err == nil && len(e.revisions) == 0 {
 		err = e.addArchiveTimestamp()
 	}
-	return e.result(err)
+	return e.finish(err)
 }
 
 func (x Extender) extend(ctx context.Context, doc Document, level ades.Level, choose selection) ([]Revision, error) {
 	if err := checkLevel(level); err != nil {
 		return nil, err
 	}
-	e := extension{Extender: x, ctx: ctx, doc: doc, choose: choose}
-	return e.result(e.augment(level))
+	e := extending{Extender: x, ctx: ctx, doc: doc, choose: choose}
+	return e.finish(e.augment(level))
 }
 
-// extension is the work of an Extender on one document, to which it appends revisions.
-type extension struct {
+// extending is the work of an Extender on one document, to which it appends revisions.
+type extending struct {
 	Extender
 	ctx       context.Context
 	doc       Document
@@ -83,7 +86,8 @@ type extension struct {
 	revisions []Revision
 }
 
-func (e *extension) result(err error) ([]Revision, error) {
+// finish returns the revisions that were appended, or none if the work ended with an error.
+func (e *extending) finish(err error) ([]Revision, error) {
 	if err != nil {
 		return nil, readError(err)
 	}
@@ -92,7 +96,7 @@ func (e *extension) result(err error) ([]Revision, error) {
 
 // augment appends the revisions with which all chosen signatures reach the level. It appends none
 // if they have it.
-func (e *extension) augment(level ades.Level) error {
+func (e *extending) augment(level ades.Level) error {
 	c, err := e.current()
 	if err != nil {
 		return err
@@ -103,7 +107,7 @@ func (e *extension) augment(level ades.Level) error {
 	if err := c.verify(e.ctx); err != nil {
 		return err
 	}
-	if done, err := e.hasLTA(c); done || err != nil {
+	if done, err := e.hasLTA(c); done || err != nil { // LTA has what the lower levels need
 		return err
 	}
 	if level >= ades.T && !c.timestamped() {
@@ -113,7 +117,7 @@ func (e *extension) augment(level ades.Level) error {
 	}
 	switch level {
 	case ades.LT:
-		return e.addValidationData()
+		return e.addMissingData()
 	case ades.LTA:
 		return e.addArchiveTimestamp()
 	}
@@ -122,7 +126,7 @@ func (e *extension) augment(level ades.Level) error {
 
 // addArchiveTimestamp appends a document timestamp over the whole document. Before it, it appends
 // the missing validation data, also that of the last timestamp.
-func (e *extension) addArchiveTimestamp() error {
+func (e *extending) addArchiveTimestamp() error {
 	if err := e.addDataBeforeTimestamp(); err != nil {
 		return err
 	}
@@ -130,9 +134,8 @@ func (e *extension) addArchiveTimestamp() error {
 }
 
 // hasLTA reports whether the signatures have level LTA: the last document timestamp covers them and
-// all of their validation data. The validation data of that timestamp itself is not required before
-// its renewal.
-func (e *extension) hasLTA(c *signedDocument) (bool, error) {
+// all of their validation data.
+func (e *extending) hasLTA(c *signedDocument) (bool, error) {
 	if len(c.timestamps) == 0 {
 		return false, nil
 	}
@@ -141,52 +144,52 @@ func (e *extension) hasLTA(c *signedDocument) (bool, error) {
 	if err != nil || len(covered.signatures) < len(c.signatures) || !covered.timestamped() {
 		return false, err
 	}
+	// The data about the last timestamp itself is not required before its renewal.
 	covered.timestamps = covered.timestamps[:len(covered.timestamps)-1]
 	known := validation.NewKnown(e.ctx, e.Sources, covered.known...)
 	lacking, _ := covered.store.data.Lacking(known, covered.allTargets()...)
-	return len(lacking) == 0, e.ctx.Err()
+	return len(lacking) == 0, e.ctx.Err() // Lacking finds no chain once the context has ended
 }
 
 // current returns the current document with its signatures and validation data.
-func (e *extension) current() (_ *signedDocument, err error) {
+func (e *extending) current() (_ *signedDocument, err error) {
 	if e.cached == nil {
 		e.cached, err = readSignedDocument(e.doc, e.choose)
 	}
 	return e.cached, err
 }
 
-// signedFile returns the current document with its signature fields. It does not read the
+// currentFile returns the current document with its signature fields. It does not read the
 // signatures and the validation data.
-func (e *extension) signedFile() (*signedFile, error) {
+func (e *extending) currentFile() (*signedFile, error) {
 	if e.cached != nil {
 		return e.cached.signedFile, nil
 	}
 	return openSignedFile(e.doc)
 }
 
-func (e *extension) addRevision(r Revision) {
+func (e *extending) addRevision(r Revision) {
 	e.revisions = append(e.revisions, r)
 	e.doc, e.cached = e.doc.With(r), nil
 }
 
-// addValidationData appends the missing validation data.
-func (e *extension) addValidationData() error {
-	return e.addMissingData(false)
+// addMissingData appends the missing validation data.
+func (e *extending) addMissingData() error {
+	return e.addData(false)
 }
 
 // addDataBeforeTimestamp appends the missing validation data before a new document timestamp. The
 // new timestamp will most likely come from the same authority as the last one. So if the validation
 // data about that authority is outdated, it is collected again: a verifier can then validate the
 // new timestamp by it until the next renewal adds newer data.
-func (e *extension) addDataBeforeTimestamp() error {
-	return e.addMissingData(true)
+func (e *extending) addDataBeforeTimestamp() error {
+	return e.addData(true)
 }
 
-// addMissingData appends the missing validation data of all targets, and renews that of the last
-// timestamp authority if it is outdated and a timestamp follows. It returns an error when the data
-// that the sources have is not enough for validators or [Verify]: the document would not reach level
-// LT.
-func (e *extension) addMissingData(timestampFollows bool) error {
+// addData appends the missing validation data of all targets, and renews that of the last timestamp
+// authority if it is outdated and a timestamp follows. It returns an error when the data that the
+// sources have is not enough for validators or [Verify]: the document would not reach level LT.
+func (e *extending) addData(timestampFollows bool) error {
 	c, err := e.current()
 	if err != nil {
 		return err
@@ -202,7 +205,7 @@ func (e *extension) addMissingData(timestampFollows bool) error {
 	}
 	r, err := e.dataRevision(c, known, found)
 	if err == nil && len(r.Bytes) == 0 {
-		r, err = e.collectAgain(c, known)
+		r, err = e.renewLastSignerData(c, known)
 	}
 	if err != nil || len(r.Bytes) == 0 {
 		return err
@@ -211,20 +214,20 @@ func (e *extension) addMissingData(timestampFollows bool) error {
 	return nil
 }
 
-// collectAgain is called when no validation data is missing. If the document had all of it before
-// the last signature, for example because the same person signed a moment ago, it collects the data
-// about the last signer again: such data cannot have been collected for this signature, and does
-// not count for level LT (EN 319 142-1 6.3). The revision is empty if validation data was added after the signature, or if the sources have
-// nothing newer, as is common for authorities that have only CRLs: the document then contains all
-// the data that exists.
-func (e *extension) collectAgain(c *signedDocument, known *validation.Known) (Revision, error) {
+// renewLastSignerData returns a revision with newer data about the last signer for a document that
+// lacks none, if no data was added after that signature. Then the document had all of it before, for
+// example because the same person signed a moment ago. Such data cannot have been collected for the
+// signature, and does not count for level LT (EN 319 142-1 6.3). The revision is empty if the sources
+// have nothing newer, as is common for authorities that have only CRLs: the document then contains
+// all the data that exists.
+func (e *extending) renewLastSignerData(c *signedDocument, known *validation.Known) (Revision, error) {
 	last := slices.MaxFunc(c.signatures, func(a, b documentSignature) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
 	file, err := c.file.EarlierRevision(last.ranges.end)
 	if err != nil {
 		return Revision{}, err
 	}
-	before, err := readStore(file)
-	if err != nil || len(before.streams) < len(c.store.streams) {
+	atSigning, err := readStore(file)
+	if err != nil || len(atSigning.streams) < len(c.store.streams) { // data was added since
 		return Revision{}, err
 	}
 	found, err := validation.Collect(e.ctx, e.Sources, known, validation.Target{Certificate: last.signer, BestSignatureTime: time.Now()})
@@ -241,11 +244,13 @@ func (c *signedDocument) lastAuthorityIfOutdated(known *validation.Known) []vali
 	if last == nil {
 		return nil
 	}
-	today := validation.Target{Certificate: last.Certificate, Timestamp: true, Times: validation.Times{SigningTime: time.Now()}}
-	if lacking, _ := c.store.data.Lacking(known, today); len(lacking) == 0 {
+	authority := validation.Target{Certificate: last.Certificate, Timestamp: true, Times: validation.Times{SigningTime: time.Now()}}
+	if lacking, _ := c.store.data.Lacking(known, authority); len(lacking) == 0 {
 		return nil
 	}
-	return []validation.Target{{Certificate: last.Certificate, Timestamp: true, Times: validation.Times{SigningTime: last.Time}}}
+	// Data that was in force at the last timestamp is enough if the sources have nothing newer.
+	authority.Times.SigningTime = last.Time
+	return []validation.Target{authority}
 }
 
 // newestToken returns the newest timestamp of the document; nil when there is none.
@@ -265,12 +270,12 @@ func (c *signedDocument) newestToken() (last *tsp.Token) {
 	return last
 }
 
-// allTargets returns the certificates that validation relies on: those of all signers and timestamp
+// allTargets returns what there has to be validation data about: all signers and timestamp
 // authorities.
 func (c *signedDocument) allTargets() []validation.Target {
 	var all []validation.Target
 	for _, s := range c.signatures {
-		all = append(all, c.targets(s)...)
+		all = append(all, c.signatureTargets(s)...)
 	}
 	for _, s := range c.timestamps {
 		all = append(all, c.timestampTarget(s))
@@ -278,9 +283,9 @@ func (c *signedDocument) allTargets() []validation.Target {
 	return all
 }
 
-// targets returns the certificates that the validation of one signature relies on: the signer and
-// the authorities of its signature timestamps.
-func (c *signedDocument) targets(s documentSignature) []validation.Target {
+// signatureTargets returns the targets of one signature: the signer and the authorities of its
+// signature timestamps.
+func (c *signedDocument) signatureTargets(s documentSignature) []validation.Target {
 	all := []validation.Target{{Certificate: s.signer, BestSignatureTime: c.bestSignatureTime(s)}}
 	for _, token := range s.tokens {
 		all = append(all, c.authorityTarget(token, s.ranges))
@@ -292,20 +297,20 @@ func (c *signedDocument) timestampTarget(s documentTimestamp) validation.Target 
 	return c.authorityTarget(s.token, s.ranges)
 }
 
-// authorityTarget returns the authority of a timestamp as a target. The first document timestamp
-// that covers the timestamp is its proof of existence (POE), whose time is the time of validation (EN
-// 319 102-1 5.6.3).
-func (c *signedDocument) authorityTarget(token *tsp.Token, covered byteRange) validation.Target {
+// authorityTarget returns the authority of a timestamp as a target. own is the byte range of the
+// signature or document timestamp that has the token. The first document timestamp after it is its
+// proof of existence (POE), whose time is the time of validation (EN 319 102-1 5.6.3).
+func (c *signedDocument) authorityTarget(token *tsp.Token, own byteRange) validation.Target {
 	times := validation.Times{SigningTime: token.Time}
-	if i := slices.IndexFunc(c.timestamps, func(s documentTimestamp) bool { return s.ranges.end > covered.end }); i >= 0 {
-		times.ValidationTime = c.timestamps[i].token.Time
+	if i := slices.IndexFunc(c.timestamps, func(s documentTimestamp) bool { return s.ranges.end > own.end }); i >= 0 {
+		times.ValidationTime = c.timestamps[i].token.Time // timestamps are oldest first
 	}
 	return validation.Target{Certificate: token.Certificate, Timestamp: true, Times: times}
 }
 
 // dataRevision returns the revision that adds to the document security store what was found and is
 // not in it yet; an empty revision when there is nothing to add.
-func (e *extension) dataRevision(c *signedDocument, known *validation.Known, found *validation.Data) (Revision, error) {
+func (e *extending) dataRevision(c *signedDocument, known *validation.Known, found *validation.Data) (Revision, error) {
 	update := c.file.NewUpdate()
 	added := c.store.add(update, found)
 	if added.empty() {
@@ -339,7 +344,7 @@ func (c *signedDocument) vriEntries(known *validation.Known, found *validation.D
 		}
 	}
 	for _, s := range c.signatures {
-		list(s.vri, c.targets(s)...)
+		list(s.vri, c.signatureTargets(s)...)
 	}
 	for _, s := range c.timestamps {
 		list(s.vri, c.timestampTarget(s))

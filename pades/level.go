@@ -110,13 +110,12 @@ func (v *signatureValidation) level() (ades.Level, error) {
 
 // hasValidationData reports whether the data has what level LT needs for the signer and the
 // timestamp authorities. It leaves out the last document timestamp, whose validation data is added
-// when it is renewed. The other document timestamps are looked up in inspection.known, once for all
-// signatures.
+// when it is renewed. The other document timestamps are looked up in known, once for all signatures.
 func (v *signatureValidation) hasValidationData(data *validation.Data, own []validation.Timestamp, later []judgedTimestamp) bool {
 	signer := validation.Target{Certificate: v.report.Certificate, BestSignatureTime: v.report.BestTime}
 	earlier := tokensOf(later[:max(len(later)-1, 0)])
-	return data.Present(v.known, append(validation.Targets(own), signer)...) &&
-		data.Present(v.documentValidation.known, validation.Targets(earlier)...)
+	return data.Present(v.knownWithSignature, append(validation.Targets(own), signer)...) &&
+		data.Present(v.known, validation.Targets(earlier)...)
 }
 
 // coversValidationData reports whether the last document timestamp covers validation data that

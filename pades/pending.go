@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto"
 	"crypto/rand"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 
@@ -16,26 +17,24 @@ import (
 // Pending is a prepared signature that lacks only its value. It does not refer to the document, and
 // can be stored.
 type Pending struct {
-	signer    ades.SignerIdentity
-	base      int64  // length of the document
-	baseSum   []byte // digest of the document
-	baseState []byte // state of the hash after the document
+	signer            ades.SignerIdentity // without a certificate for an external CMS
+	level             ades.Level
+	documentSize      int64
+	documentSum       []byte // digest of the document
+	documentHashState []byte // state of the hash after the document
+	revision          unsignedRevision
 
-	before, after []byte // the revision before and after the string of /Contents
-	reserved      int    // bytes reserved in /Contents
-	attributes    []byte // the signed attributes; for an external CMS, the digest of the document
-	level         ades.Level
-
-	usageRights bool
+	signedAttributes []byte // nil for an external CMS
+	messageDigest    []byte // the digest of document and revision, for an external CMS; else nil
 }
 
 // Digest returns the digest to sign. Its Algorithm names the hash and the scheme with which the key
 // has to sign it.
 func (p *Pending) Digest() ades.Digest {
 	if p.externalCMS() {
-		return ades.Digest{Algorithm: p.signer.Algorithm, Sum: p.attributes}
+		return ades.Digest{Algorithm: p.signer.Algorithm, Sum: p.messageDigest}
 	}
-	return p.signer.Algorithm.Digest(p.attributes)
+	return p.signer.Algorithm.Digest(p.signedAttributes)
 }
 
 // Signer returns the signer that the signature was prepared for; after [PrepareCMS] it has no
@@ -44,19 +43,15 @@ func (p *Pending) Signer() ades.SignerIdentity { return p.signer }
 
 // SignerOf returns the signer of the value that [Pending.Complete] takes. After [Prepare] this is
 // [Pending.Signer]. After [PrepareCMS] it is the signer that the CMS names, with the certificates
-// in the CMS; [ades.ErrValue] when the value is no such CMS. SignerOf does not verify the
+// in the CMS. The error is [ades.ErrValue] if the value is no such CMS. SignerOf does not verify the
 // signature: Complete does.
 func (p *Pending) SignerOf(value []byte) (ades.SignerIdentity, error) {
 	if !p.externalCMS() {
 		return p.signer, nil
 	}
-	signed, err := cms.Parse(value)
+	signed, certificate, err := parseCMS(value)
 	if err != nil {
-		return ades.SignerIdentity{}, fmt.Errorf("%w: %w", ades.ErrValue, err)
-	}
-	certificate, err := signed.Signer()
-	if err != nil {
-		return ades.SignerIdentity{}, fmt.Errorf("%w: %w", ades.ErrValue, err)
+		return ades.SignerIdentity{}, err
 	}
 	return ades.SignerIdentity{Certificate: certificate, Chain: signed.Certificates, Algorithm: signed.Algorithm()}, nil
 }
@@ -64,44 +59,52 @@ func (p *Pending) SignerOf(value []byte) (ades.SignerIdentity, error) {
 // Base returns the length of the document that the signature was prepared for, and its digest by
 // the hash of [Pending.Digest]. [Pending.Complete] does not read the document: a caller for whom it
 // may have changed since Prepare compares both before it appends the revision.
-func (p *Pending) Base() (size int64, sum []byte) { return p.base, p.baseSum }
+func (p *Pending) Base() (size int64, sum []byte) { return p.documentSize, p.documentSum }
 
 // UsageRights reports whether the document has usage rights, which enable features of Adobe Reader
 // (ISO 32000-2 12.8.2.3). A change that the author of the document did not foresee ends them, and
 // Acrobat reports this when it opens the file. The signature is not affected.
-func (p *Pending) UsageRights() bool { return p.usageRights }
+func (p *Pending) UsageRights() bool { return p.revision.usageRights }
 
 // Level returns the level that the signature was prepared for.
 func (p *Pending) Level() ades.Level { return p.level }
 
 // Complete checks the signature value against the signer's certificate and returns the revision to
-// append to the document, which it does not read: see [Pending.Base]. ECDSA values are in DER. [ades.ErrValue] when the value is not a
-// signature of the digest by that signer.
+// append to the document. It does not read the document: see [Pending.Base]. ECDSA values are in
+// DER. The error is [ades.ErrValue] if the value is not a signature of the digest by that signer.
 //
-// For level T and above, Complete gets a signature timestamp from t. For level B, t may be nil.
-// [Extender.ExtendLast] adds the rest. It also adds a document timestamp when the token is longer
-// than the space that was reserved in the signature. [ades.ErrTimestamp] when t is nil or gives no
-// timestamp, and [ades.ErrOutsideValidity] when the timestamp is later than the end of the signer's
-// certificate. The value stays good after such an error, and the caller may call Complete again.
+// For level T and above, Complete gets a signature timestamp from t. For level B, t may be nil. The
+// error is [ades.ErrTimestamp] if t is nil or gives no timestamp, and [ades.ErrOutsideValidity] if
+// the timestamp is later than the end of the signer's certificate. The value stays good after such
+// an error, and the caller may call Complete again. Complete leaves out a token that is longer than
+// the space that was reserved for it. [Extender.ExtendLast] then adds a document timestamp instead,
+// and for each level what else is missing.
 //
-// After [PrepareCMS] the value is the CMS, in DER or BER: [ades.ErrValue] when it does not sign the
-// digest.
+// After [PrepareCMS] the value is the CMS, in DER or BER, and t is ignored. The error is
+// [ades.ErrValue] if the CMS does not sign the digest, [ades.ErrPurpose] if its certificate was not
+// issued for signing documents, and [ades.ErrAlgorithm] if its algorithm or key is not accepted.
 func (p *Pending) Complete(ctx context.Context, value []byte, t ades.Timestamper) (Revision, error) {
 	if err := ctx.Err(); err != nil {
 		return Revision{}, err
 	}
-	build := p.buildCMS
+	var der []byte
+	var err error
 	if p.externalCMS() {
-		build = func(_ context.Context, value []byte, _ ades.Timestamper) ([]byte, error) { return p.checkCMS(value) }
+		der, err = p.checkCMS(value)
+	} else {
+		der, err = p.buildCMS(ctx, value, t)
 	}
-	der, err := build(ctx, value, t)
 	if err != nil {
 		return Revision{}, err
 	}
-	if len(der) > p.reserved {
-		return Revision{}, fmt.Errorf("pades: the signature has %d bytes, but only %d are reserved for it", len(der), p.reserved)
+	if reserved := p.revision.reserved; len(der) > reserved {
+		return Revision{}, fmt.Errorf("pades: the signature has %d bytes, but only %d are reserved for it", len(der), reserved)
 	}
-	return p.revision(der)
+	sum, err := restore(p.signer.Algorithm.Hash, p.documentHashState)
+	if err != nil {
+		return Revision{}, err
+	}
+	return newRevision(p.documentSize, p.revision.filled(der), p.signer.Algorithm.Hash, sum)
 }
 
 // Sign signs the digest with a key in this process, and completes the signature as
@@ -130,39 +133,49 @@ func (p *Pending) buildCMS(ctx context.Context, value []byte, t ades.Timestamper
 		Certificate:        p.signer.Certificate,
 		Chain:              p.signer.Chain,
 		Algorithm:          a,
-		SignedAttributes:   p.attributes,
+		SignedAttributes:   p.signedAttributes,
 		Value:              value,
 		SignatureTimestamp: token,
 	}
 	der, err := cms.Marshal(parts)
-	if len(der) > p.reserved {
-		// A document timestamp can take the place of the token, so the signer need not sign again.
-		parts.SignatureTimestamp = nil
-		return cms.Marshal(parts)
+	if err != nil || token == nil || len(der) <= p.revision.reserved {
+		return der, err
 	}
-	return der, err
+	// ExtendLast adds a document timestamp instead of the token, so the signer need not sign again.
+	parts.SignatureTimestamp = nil
+	return cms.Marshal(parts)
 }
 
 // checkCMS checks an external CMS, in DER or BER, and returns it in DER.
 func (p *Pending) checkCMS(ber []byte) ([]byte, error) {
-	signed, err := cms.Parse(ber)
+	signed, signer, err := parseCMS(ber)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ades.ErrValue, err)
+		return nil, err
 	}
 	if h := signed.Algorithm().Hash; h != p.signer.Algorithm.Hash {
 		return nil, fmt.Errorf("%w: the CMS has a digest by %v", ades.ErrValue, h)
 	}
-	if err := signed.Verify(p.attributes); err != nil {
+	if err := signed.Verify(p.messageDigest); err != nil {
 		return nil, fmt.Errorf("%w: %w", ades.ErrValue, err)
-	}
-	signer, err := signed.Signer()
-	if err != nil {
-		return nil, err
 	}
 	if err := ades.CheckPurpose(signer); err != nil {
 		return nil, err
 	}
-	return signed.Raw, signed.Algorithm().Check(signer.PublicKey)
+	if err := signed.Algorithm().Check(signer.PublicKey); err != nil {
+		return nil, err
+	}
+	return signed.Raw, nil // in DER, whatever ber is in
+}
+
+// parseCMS parses an external CMS and returns it with the certificate of its signer.
+func parseCMS(ber []byte) (signed *cms.SignedData, signer *x509.Certificate, err error) {
+	if signed, err = cms.Parse(ber); err == nil {
+		signer, err = signed.Signer()
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ades.ErrValue, err)
+	}
+	return signed, signer, nil
 }
 
 // signatureTimestamp returns the token of the signature timestamp that level T requires (EN 319
@@ -187,21 +200,11 @@ func (p *Pending) signatureTimestamp(ctx context.Context, value []byte, t ades.T
 	return token.Raw, nil
 }
 
-// revision returns the revision with the CMS in /Contents.
-func (p *Pending) revision(der []byte) (Revision, error) {
-	r := unsignedRevision{before: p.before, after: p.after, reserved: p.reserved}
-	sum, err := restore(p.signer.Algorithm.Hash, p.baseState)
-	if err != nil {
-		return Revision{}, err
-	}
-	return newRevision(p.base, r.filled(der), p.signer.Algorithm.Hash, sum)
-}
-
-// externalCMS reports whether an external signer makes the CMS, so that the signer is not known
-// before [Pending.Complete].
+// externalCMS reports whether [PrepareCMS] made p: an external signer, who is not known before
+// [Pending.Complete], makes the CMS.
 func (p *Pending) externalCMS() bool { return p.signer.Certificate == nil }
 
-// encodedPending is the stored form of a Pending. Later versions of this package keep reading it.
+// encodedPending is the stored form of a Pending.
 type encodedPending struct {
 	Version int `json:"version"`
 	signerjson.Signer
@@ -211,21 +214,26 @@ type encodedPending struct {
 	Before      []byte `json:"before"`
 	After       []byte `json:"after"`
 	Reserved    int    `json:"reserved"`
-	Attributes  []byte `json:"attributes"`
+	Attributes  []byte `json:"attributes"` // signedAttributes; for an external CMS, messageDigest
 	UsageRights bool   `json:"usageRights,omitempty"`
-	Level       int    `json:"level,omitempty"`
+	Level       int    `json:"level,omitempty"` // an ades.Level, whose numbers do not change
 }
 
+// pendingVersion is the only version so far. Later versions of this package keep decoding it.
 const pendingVersion = 1
 
 // MarshalBinary encodes the pending signature for storage.
 func (p *Pending) MarshalBinary() ([]byte, error) {
-	return json.Marshal(encodedPending{
+	e := encodedPending{
 		Version: pendingVersion, Signer: signerjson.Encode(p.signer),
-		Base: p.base, BaseSum: p.baseSum, BaseState: p.baseState,
-		Before: p.before, After: p.after, Reserved: p.reserved, Attributes: p.attributes,
-		UsageRights: p.usageRights, Level: int(p.level),
-	})
+		Base: p.documentSize, BaseSum: p.documentSum, BaseState: p.documentHashState,
+		Before: p.revision.before, After: p.revision.after, Reserved: p.revision.reserved,
+		Attributes: p.signedAttributes, UsageRights: p.revision.usageRights, Level: int(p.level),
+	}
+	if p.externalCMS() {
+		e.Attributes = p.messageDigest
+	}
+	return json.Marshal(e)
 }
 
 // UnmarshalBinary decodes what MarshalBinary of this version or an earlier one encoded.
@@ -254,7 +262,17 @@ func decodePending(b []byte) (Pending, error) {
 	if err := checkLevel(level); err != nil {
 		return Pending{}, err
 	}
-	return Pending{signer, e.Base, e.BaseSum, e.BaseState, e.Before, e.After, e.Reserved, e.Attributes, level, e.UsageRights}, nil
+	p := Pending{
+		signer: signer, level: level,
+		documentSize: e.Base, documentSum: e.BaseSum, documentHashState: e.BaseState,
+		revision: unsignedRevision{before: e.Before, after: e.After, reserved: e.Reserved, usageRights: e.UsageRights},
+	}
+	if p.externalCMS() {
+		p.messageDigest = e.Attributes
+	} else {
+		p.signedAttributes = e.Attributes
+	}
+	return p, nil
 }
 
 // signer returns the signer that the signature was prepared for; after [PrepareCMS] it is a hash

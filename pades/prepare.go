@@ -103,31 +103,31 @@ func prepare(ctx context.Context, doc Document, signer ades.SignerIdentity, opti
 	if err != nil {
 		return nil, err
 	}
-	p := &Pending{signer: signer, base: doc.Size, before: r.before, after: r.after, reserved: reserved, level: options.Level, usageRights: r.usageRights}
-	if err := p.computeAttributes(ctx, doc); err != nil {
+	p := &Pending{signer: signer, level: options.Level, documentSize: doc.Size, revision: r}
+	if err := p.computeDigests(ctx, doc); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// computeAttributes hashes the document and the revision around /Contents, and sets the signed
-// attributes; for an external CMS, the digest alone.
-func (p *Pending) computeAttributes(ctx context.Context, doc Document) error {
+// computeDigests hashes the document and the revision around /Contents, and sets the signed
+// attributes; for an external CMS, the message digest.
+func (p *Pending) computeDigests(ctx context.Context, doc Document) error {
 	sum, err := doc.hashed(ctx, p.signer.Algorithm.Hash)
 	if err != nil {
 		return err
 	}
-	if p.baseState, err = save(sum); err != nil {
+	if p.documentHashState, err = save(sum); err != nil {
 		return err
 	}
-	p.baseSum = sum.Sum(nil)
-	sum.Write(p.before)
-	sum.Write(p.after)
+	p.documentSum = sum.Sum(nil)
+	sum.Write(p.revision.before)
+	sum.Write(p.revision.after)
 	if p.externalCMS() {
-		p.attributes = sum.Sum(nil)
+		p.messageDigest = sum.Sum(nil)
 		return nil
 	}
-	p.attributes, err = cms.SignedAttributes(p.signer.Certificate, p.signer.Algorithm, sum.Sum(nil))
+	p.signedAttributes, err = cms.SignedAttributes(p.signer.Certificate, p.signer.Algorithm, sum.Sum(nil))
 	return err
 }
 

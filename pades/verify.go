@@ -18,18 +18,19 @@ import (
 
 // documentValidation is the validation of all signatures of one document.
 type documentValidation struct {
-	ctx context.Context
-	coverage
+	ctx     context.Context
 	options ades.VerifyOptions
-	// broken: the cross-reference is broken, so no signature covers what viewers show.
-	broken          bool
-	usedGaps        map[int64]bool // gaps of the byte ranges of the fields read so far
+	// crossReferenceBroken: no signature covers what viewers show.
+	crossReferenceBroken bool
+
+	coverage
+	usedGaps        map[int64]bool // gaps of the fields read so far; timestamps come before signatures
 	sums            *rangeHashes
-	store           store                     // of the last revision, see readMergedStore
+	store           store                     // of the last revision, with the data of earlier stores
 	timestamps      []judgedTimestamp         // document timestamps, by the end of their ranges
 	earlierStores   map[int64]store           // of earlier revisions, by the end of the revision
 	decoded         map[streamLocation]stream // of the stores of all revisions
-	signedRevisions []int64                   // see signedRevisionEnds
+	signedRevisions []int64                   // ends of the revisions that a signature or timestamp covers
 	// known has the roots and the certificates in the document timestamps.
 	known *validation.Known
 	// online fetches what the document lacks; nil: nothing is fetched.
@@ -41,14 +42,17 @@ type signatureValidation struct {
 	*documentValidation
 	field form.SignatureField
 
-	ranges byteRange
-	signed *cms.SignedData
-	// known is inspection.known with the certificates in the signature and its timestamps.
-	known *validation.Known
+	ranges     byteRange
+	rangeValid bool // ranges can be verified; they may cover a part of the document only
+	signed     *cms.SignedData
+	// knownWithSignature is known with the certificates in the signature and its timestamps.
+	knownWithSignature *validation.Known
 	// data is the data of the store with the revocation data in the signature.
 	data                *validation.Data
 	signatureTimestamps []validation.Timestamp
-	report              ades.SignatureReport
+	// report keeps the result of the first check that fails, see [ades.SignatureReport.Fail]. Methods
+	// named note… and reject… write to it; those named check… return a problem.
+	report ades.SignatureReport
 }
 
 // Verify validates the signatures of a document and returns a report on each of them. A signature
@@ -57,22 +61,24 @@ type signatureValidation struct {
 // the document is broken, all its signatures fail with FORMAT_FAILURE, because viewers repair the
 // cross-reference silently and show the document.
 //
-// Verify judges certificates by the revocation data in the document. It judges them as of the best
-// signature time, which is the earliest time at which a trusted timestamp shows that the signature
-// existed, and as of options.Time if there is no such timestamp. Without revocation data the result
-// is INDETERMINATE with TRY_LATER, or with CERTIFICATE_CHAIN_GENERAL_FAILURE if a certificate is no
-// longer valid. Revocation data whose signer has expired since then needs a document timestamp as
-// its proof of existence (POE). Without one the result is INDETERMINATE with OUT_OF_BOUNDS_NO_POE if the
-// signer's certificate has expired too, else with REVOCATION_OUT_OF_BOUNDS_NO_POE.
+// Verify judges certificates by the revocation data in the document, as of the best signature time:
+// the earliest time at which a trusted timestamp shows that the signature existed, or options.Time
+// if there is no such timestamp. A signature without usable revocation data is INDETERMINATE with:
+//
+//   - TRY_LATER: there is no revocation data, and the signer's certificate has not expired.
+//   - CERTIFICATE_CHAIN_GENERAL_FAILURE: there is none, and the signer's certificate has expired.
+//   - REVOCATION_OUT_OF_BOUNDS_NO_POE: the certificate that signed the revocation data has expired,
+//     and no document timestamp is a proof of existence (POE) of that data.
+//   - OUT_OF_BOUNDS_NO_POE: the same, and the signer's certificate has expired too.
 //
 // [ades.Report.Passed] and [ades.SignatureReport.Passed] accept a signature that only lacks
 // revocation data (TRY_LATER), as every signature of level B or T without sources does. A caller who
 // requires the revocation status of each certificate compares Indication with [ades.TotalPassed].
 //
-// Verify also uses data from options.Revocation and options.Issuers. Data that is fetched counts as
-// known to exist at the current time. It is used for a Time in the past too, because it states since
-// when a certificate is revoked. It is not used for a certificate that has expired. The level depends
-// on the document alone. The Warnings of the report name the data that could not be fetched.
+// Verify also uses data from options.Revocation and options.Issuers, which is known to exist from
+// now on. This data counts for a past options.Time too, because it states since when a certificate
+// is revoked, but not for a certificate that has expired. The level depends on the document alone.
+// The Warnings of the report name the data that could not be fetched.
 //
 // Verify hashes the document itself and does not use doc.Hashed.
 func Verify(ctx context.Context, doc Document, options ades.VerifyOptions) (*ades.Report, error) {
@@ -83,43 +89,41 @@ func Verify(ctx context.Context, doc Document, options ades.VerifyOptions) (*ade
 	if err != nil {
 		return verifyBroken(ctx, doc, options, readError(err))
 	}
-	report, err := inspect(ctx, doc, file, false, options)
+	d := &documentValidation{ctx: ctx, options: options}
+	report, err := d.verifyFile(doc, file)
 	if errors.Is(err, pdf.ErrMisplaced) {
 		return verifyBroken(ctx, doc, options, err)
 	}
 	return report, err
 }
 
-// inspect reports on the signatures of a document. broken states that the cross-reference of the
-// document is broken; file is then the salvaged one.
-func inspect(ctx context.Context, doc Document, file *pdf.File, broken bool, options ades.VerifyOptions) (*ades.Report, error) {
-	covers, err := newCoverage(doc, file)
-	if err != nil {
+// verifyFile reports on the signatures of a document in the order in which they were made. file is
+// the document, rebuilt if its cross-reference is broken.
+func (d *documentValidation) verifyFile(doc Document, file *pdf.File) (_ *ades.Report, err error) {
+	if d.coverage, err = newCoverage(doc, file); err != nil {
 		return nil, readError(err)
 	}
 	fields, err := form.Read(file)
 	if err != nil {
 		return nil, readError(err)
 	}
+	unhashed := Document{ReaderAt: doc, Size: doc.Size} // Verify does not use doc.Hashed
+	d.sums = newRangeHashes(unhashed, d.ranges(fields)...)
+	d.signedRevisions = d.signedRevisionEnds(fields)
+	d.usedGaps, d.earlierStores = make(map[int64]bool), make(map[int64]store)
+	d.decoded = make(map[streamLocation]stream)
 	sources := ades.Sources{
-		Revocation: options.Revocation, Issuers: options.Issuers,
-		Roots: options.Roots, TimestampRoots: options.TimestampRoots, Chains: options.Chains,
+		Revocation: d.options.Revocation, Issuers: d.options.Issuers,
+		Roots: d.options.Roots, TimestampRoots: d.options.TimestampRoots, Chains: d.options.Chains,
 	}
-	d := &documentValidation{
-		ctx: ctx, coverage: covers, options: options, broken: broken,
-		sums:     newRangeHashes(Document{ReaderAt: doc, Size: doc.Size}, covers.ranges(fields)...),
-		usedGaps: make(map[int64]bool), earlierStores: make(map[int64]store),
-		decoded: make(map[streamLocation]stream), signedRevisions: covers.signedRevisionEnds(fields),
-		known:  validation.NewKnown(ctx, sources),
-		online: validation.NewOnline(ctx, sources),
-	}
+	d.known, d.online = validation.NewKnown(d.ctx, sources), validation.NewOnline(d.ctx, sources)
 	if d.store, err = d.readMergedStore(file); err != nil {
 		return nil, readError(err)
 	}
 	if err := d.readTimestamps(fields.Timestamps); err != nil {
 		return nil, err
 	}
-	return d.report(fields.Signatures)
+	return d.verifySignatures(fields.Signatures)
 }
 
 // brokenCrossReference is the problem of every signature in a document with a broken
@@ -138,20 +142,25 @@ func verifyBroken(ctx context.Context, doc Document, options ades.VerifyOptions,
 	if err != nil {
 		return nil, cause
 	}
-	report, err := inspect(ctx, doc, file, true, options)
+	d := &documentValidation{ctx: ctx, options: options, crossReferenceBroken: true}
+	report, err := d.verifyFile(doc, file)
 	if err != nil || len(report.Signatures) == 0 {
 		return nil, cmp.Or(ctx.Err(), cause)
 	}
 	return report, nil
 }
 
-// report validates the given signatures and reports on them in the order in which they were made.
-func (d *documentValidation) report(fields []form.SignatureField) (*ades.Report, error) {
+// verifySignatures validates the signatures in the fields and reports on them in the order in which
+// they were made.
+func (d *documentValidation) verifySignatures(fields []form.SignatureField) (*ades.Report, error) {
 	all := make([]signatureValidation, 0, len(fields))
 	for _, f := range fields {
 		v := signatureValidation{documentValidation: d, field: f}
-		if err := cmp.Or(v.run(), d.ctx.Err()); err != nil {
+		if err := v.run(); err != nil {
 			return nil, readError(err)
+		}
+		if err := d.ctx.Err(); err != nil {
+			return nil, err
 		}
 		all = append(all, v)
 	}
@@ -169,20 +178,23 @@ func (d *documentValidation) report(fields []form.SignatureField) (*ades.Report,
 }
 
 // run makes the checks of EN 319 102-1 5.2 in this order: format, digest, signature value, signing
-// certificate, certificate chain. The first check that fails decides the result, except that an unknown
-// algorithm replaces an INDETERMINATE result about the signer. The error is an error of reading.
+// certificate, certificate chain. The first check that fails decides the result, except that an
+// unknown algorithm replaces an INDETERMINATE result about the signer. The error is one of reading.
 func (v *signatureValidation) run() error {
 	v.describe()
-	contents := v.checkCoverage()
-	signed, fault := cms.Read(contents)
-	if v.signed = signed; signed == nil {
+	signed, fault := cms.Read(v.noteCoverage())
+	if signed == nil {
 		v.reject(fault)
 		return nil
 	}
+	v.signed = signed // even with a fault: it is described, but not verified
 	v.data = v.withArchived(v.store.data)
 	v.report.Algorithm = v.signed.Algorithm()
 	v.report.Certificate, _ = v.signed.Signer()
-	if err := v.check(cmp.Or(fault, v.checkContent())); err != nil {
+	if fault == nil {
+		fault = v.checkContent()
+	}
+	if err := v.validate(fault); err != nil {
 		return err
 	}
 	if v.report.Indication == "" {
@@ -213,11 +225,12 @@ func (v *signatureValidation) describe() {
 	}
 }
 
-// checkCoverage notes what the signature covers, and returns its Contents. It returns them also if
+// noteCoverage reports what the signature covers, and returns its Contents. It returns them also if
 // ByteRange is wrong, so that the report can describe the signature.
-func (v *signatureValidation) checkCoverage() []byte {
+func (v *signatureValidation) noteCoverage() []byte {
 	ranges, contents, problem := v.readUniqueContents(v.field)
-	if v.ranges = ranges; problem != "" {
+	v.ranges, v.rangeValid = ranges, problem == ""
+	if !v.rangeValid {
 		v.report.Coverage = ades.Partial
 		v.report.Fail(ades.TotalFailed, ades.FormatFailure, problem)
 		contents, _ = v.file.Bytes(v.field.Signature["Contents"])
@@ -231,9 +244,9 @@ func (v *signatureValidation) checkCoverage() []byte {
 }
 
 // readUniqueContents is [coverage.readContents] with two more checks: the cross-reference is not
-// broken, and no other field has the same gap. problem is empty if there is none.
+// broken, and no field read before has the same gap. problem is empty if there is none.
 func (d *documentValidation) readUniqueContents(f form.SignatureField) (r byteRange, contents []byte, problem string) {
-	if d.broken {
+	if d.crossReferenceBroken {
 		return r, nil, brokenCrossReference
 	}
 	r, contents, problem = d.readContents(f)
@@ -246,29 +259,34 @@ func (d *documentValidation) readUniqueContents(f form.SignatureField) (r byteRa
 	return r, contents, problem
 }
 
-// check makes the checks that follow the format: signature value, timestamps, signer, and proofs of
-// existence. fault is the problem of the CMS that was found so far; nil if it has none.
-func (v *signatureValidation) check(fault error) (err error) {
-	covered := v.report.CoveredBytes > 0
-	if fault == nil && covered {
-		if fault, err = v.checkValue(); err != nil {
+// validate makes the checks that follow the format: signature value, timestamps, signer, and proofs
+// of existence. fault is the problem that Contents has so far, or nil. The error is one of reading.
+func (v *signatureValidation) validate(fault error) error {
+	if fault == nil && v.rangeValid {
+		sum, err := v.coveredDigest()
+		if err != nil {
 			return err
 		}
+		v.rejectOtherCertificate() // and go on: the report also states whether the value is right
+		if fault = v.checkValue(sum); fault == nil {
+			v.report.Intact = true
+			v.noteBinding()
+		}
 	}
-	unknown := errors.Is(fault, ades.ErrAlgorithm)
-	if fault != nil && !unknown {
+	algorithmUnknown := errors.Is(fault, ades.ErrAlgorithm)
+	if fault != nil && !algorithmUnknown {
 		v.reject(fault)
 	}
-	v.checkTimestamps()
-	if !covered {
+	v.noteTimestamps() // those in the signature cover its value, whatever its ByteRange is
+	if !v.rangeValid {
 		return nil
 	}
-	v.validator().Signer(&v.report, v.known)
-	v.checkEncapsulatedDigest()
-	if unknown {
-		v.indeterminateAlgorithm(fault)
+	v.validator().Signer(&v.report, v.knownWithSignature)
+	v.noteEncapsulatedDigest()
+	if algorithmUnknown {
+		v.rejectUnknownAlgorithm(fault)
 	}
-	return v.checkPOE()
+	return v.notePastValidation()
 }
 
 // checkContent returns an error if the CMS encapsulates content that its SubFilter does not allow.
@@ -285,48 +303,55 @@ func (v *signatureValidation) encapsulatesDigest() bool {
 	return v.subFilter() == pkcs7SHA1 && v.signed.HasDigestContent()
 }
 
-// checkEncapsulatedDigest checks whether SHA-1, the hash of an encapsulated digest, may be relied
+// noteEncapsulatedDigest checks whether SHA-1, the hash of an encapsulated digest, may be relied
 // on at the time of judgement, whatever algorithm the signature itself uses.
-func (v *signatureValidation) checkEncapsulatedDigest() {
+func (v *signatureValidation) noteEncapsulatedDigest() {
 	if v.encapsulatesDigest() {
 		validation.CheckHashes(&v.report, crypto.SHA1)
 	}
 }
 
-// checkValue checks the digest, the signature value and the certificate that the signed attributes
-// name. fault is the problem of the signature, err an error of reading.
-func (v *signatureValidation) checkValue() (fault, err error) {
-	h, verify := v.signed.Algorithm().Hash, v.signed.Verify
+// coveredDigest returns the digest of the covered bytes. The error is an error of reading.
+func (v *signatureValidation) coveredDigest() ([]byte, error) {
+	h := v.signed.Algorithm().Hash
 	if v.encapsulatesDigest() {
-		h, verify = crypto.SHA1, v.signed.VerifyDigestContent
+		h = crypto.SHA1
 	}
-	sum, err := v.sums.digest(v.ctx, h, v.ranges)
-	if err != nil {
-		return nil, err
+	return v.sums.digest(v.ctx, h, v.ranges)
+}
+
+// checkValue returns an error if the digest of the covered bytes or the signature value is wrong, or
+// if another reader may see another signature.
+func (v *signatureValidation) checkValue(sum []byte) error {
+	verify := v.signed.Verify
+	if v.encapsulatesDigest() {
+		verify = v.signed.VerifyDigestContent
 	}
-	// EN 319 102-1 5.2.3.4: the signing certificate is identified before the value is verified.
+	if err := verify(sum); err != nil {
+		return err
+	}
+	if v.hasDuplicateKeys(v.field) {
+		return errDuplicateKeys
+	}
+	return nil
+}
+
+// rejectOtherCertificate rejects a signature whose signed attributes name another certificate than
+// the signer's. It comes before the signature value (EN 319 102-1 5.2.3.4).
+func (v *signatureValidation) rejectOtherCertificate() {
 	if mismatch := v.signed.CheckBindings(); errors.Is(mismatch, cms.ErrOtherCertificate) {
 		v.reject(mismatch)
 	}
-	if fault = verify(sum); fault != nil {
-		return fault, nil
-	}
-	if v.hasDuplicateKeys(v.field) {
-		return errDuplicateKeys, nil
-	}
-	v.report.Intact = true
-	v.checkBinding()
-	return nil, nil
 }
 
-// checkBinding checks that the signing-certificate attribute names the signer's certificate. A
-// signature of ISO 32000-1 12.8.3.3 need not have that attribute.
-func (v *signatureValidation) checkBinding() {
+// noteBinding makes the other checks of the signing-certificate attribute. A signature of ISO
+// 32000-1 12.8.3.3 need not have that attribute.
+func (v *signatureValidation) noteBinding() {
 	if v.family() == pkcs7 && !v.signed.HasSigningCertificateAttribute() {
 		return
 	}
 	if err := v.signed.CheckSingleBinding(); errors.Is(err, cms.ErrOtherCertificate) {
-		return // checkValue has rejected it
+		return // rejectOtherCertificate has rejected it
 	} else if err != nil {
 		v.reject(err)
 	} else if err := v.signed.CheckIssuerSerial(); err != nil {
@@ -334,43 +359,56 @@ func (v *signatureValidation) checkBinding() {
 	}
 }
 
-// indeterminateAlgorithm notes that this package does not know the algorithm of the signature, so
-// that the value is neither right nor wrong. This result replaces an INDETERMINATE one about the
-// signer, unless the signing certificate or its chain was not found (EN 319 102-1 5.2.3, 5.2.6).
-func (v *signatureValidation) indeterminateAlgorithm(fault error) {
-	if _, err := v.signed.Signer(); err != nil {
+// rejectUnknownAlgorithm rejects a signature whose algorithm this package does not know, so that the
+// value is neither right nor wrong. This result replaces an INDETERMINATE one about the signer,
+// unless the signing certificate or its chain was not found (EN 319 102-1 5.2.3, 5.2.6).
+func (v *signatureValidation) rejectUnknownAlgorithm(fault error) {
+	_, err := v.signed.Signer()
+	switch {
+	case err != nil:
 		v.reject(err)
-		return
+	case v.report.Indication == ades.Indeterminate && v.report.SubIndication != ades.NoCertificateChainFound:
+		v.rejectInstead(fault)
+	default:
+		v.reject(fault)
 	}
-	if v.report.Indication == ades.Indeterminate && v.report.SubIndication != ades.NoCertificateChainFound {
-		v.report.Indication = "" // so that reject, which keeps the first result, sets this one
-	}
-	v.reject(fault)
 }
 
-// reject notes the result of an error. If the report has a result already, that one stays. An algorithm that this package does not know, a
+// reject adds an error to the problems of the report. The error decides the result, unless an
+// earlier one did.
+func (v *signatureValidation) reject(err error) {
+	indication, sub := v.indicationOf(err)
+	v.report.Fail(indication, sub, err.Error())
+}
+
+// rejectInstead is reject for an error that decides the result even after an earlier one.
+func (v *signatureValidation) rejectInstead(err error) {
+	v.report.Indication = ""
+	v.reject(err)
+}
+
+// indicationOf returns the result of an error. An algorithm that this package does not know, a
 // missing digest, and a certificate that is missing or is not the one that was named are
 // INDETERMINATE. Every other error is TOTAL_FAILED.
-func (v *signatureValidation) reject(err error) {
-	indication, sub := ades.TotalFailed, ades.FormatFailure
+func (v *signatureValidation) indicationOf(err error) (ades.Indication, ades.SubIndication) {
 	switch {
 	case errors.Is(err, cms.ErrDigest):
-		sub = ades.HashFailure
+		return ades.TotalFailed, ades.HashFailure
 	case errors.Is(err, ades.ErrValue):
-		sub = ades.SigCryptoFailure
+		return ades.TotalFailed, ades.SigCryptoFailure
 	case errors.Is(err, cms.ErrNoDigest):
-		indication, sub = ades.Indeterminate, ades.SignedDataNotFound
+		return ades.Indeterminate, ades.SignedDataNotFound
 	case errors.Is(err, cms.ErrNoCertificate):
-		indication, sub = ades.Indeterminate, ades.NoSigningCertificateFound
 		if v.signed.HasSignerCertificate() { // Go cannot parse the certificate, so it has no chain
-			sub = ades.NoCertificateChainFound
+			return ades.Indeterminate, ades.NoCertificateChainFound
 		}
+		return ades.Indeterminate, ades.NoSigningCertificateFound
 	case errors.Is(err, cms.ErrOtherCertificate):
-		indication, sub = ades.Indeterminate, ades.NoSigningCertificateFound
+		return ades.Indeterminate, ades.NoSigningCertificateFound
 	case errors.Is(err, cms.ErrBinding):
-		indication, sub = ades.Indeterminate, ades.SigConstraintsFailure
+		return ades.Indeterminate, ades.SigConstraintsFailure
 	case errors.Is(err, ades.ErrAlgorithm):
-		indication, sub = ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE
+		return ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE
 	}
-	v.report.Fail(indication, sub, err.Error())
+	return ades.TotalFailed, ades.FormatFailure
 }

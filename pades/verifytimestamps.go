@@ -77,10 +77,10 @@ func (d *documentValidation) judgeTimestamps() {
 	}
 }
 
-// checkTimestamps judges the signature timestamps. It judges them as of the earliest time at which
+// noteTimestamps judges the signature timestamps. It judges them as of the earliest time at which
 // a trusted document timestamp shows that they existed. It adds all timestamps over the signature
 // to the report, and sets BestTime if one of them is trusted.
-func (v *signatureValidation) checkTimestamps() {
+func (v *signatureValidation) noteTimestamps() {
 	at := v.options.Time
 	for _, t := range slices.Backward(v.laterTimestamps()) {
 		at = t.POETime(at)
@@ -89,10 +89,10 @@ func (v *signatureValidation) checkTimestamps() {
 	for _, token := range v.signed.SignatureTimestamps() {
 		v.signatureTimestamps = append(v.signatureTimestamps, signatureTimestamp(token, v.signed.Value, certificates))
 	}
-	v.known = v.documentValidation.known.With(slices.Concat(v.signed.Certificates, validation.Certificates(v.signatureTimestamps))...)
+	v.knownWithSignature = v.known.With(slices.Concat(v.signed.Certificates, validation.Certificates(v.signatureTimestamps))...)
 	best := at
 	for i := range v.signatureTimestamps {
-		v.validator().Timestamp(&v.signatureTimestamps[i], v.known, at)
+		v.validator().Timestamp(&v.signatureTimestamps[i], v.knownWithSignature, at)
 		best = v.signatureTimestamps[i].POETime(best)
 	}
 	for _, t := range slices.Concat(v.signatureTimestamps, tokensOf(v.laterTimestamps())) {
@@ -115,10 +115,10 @@ func signatureTimestamp(token, value []byte, known []*x509.Certificate) validati
 	return t
 }
 
-// checkPOE makes past certificate validation (EN 319 102-1 5.6.2): the signers of the revocation
-// data are valid at options.Time, or were valid when a trusted document timestamp covered the
-// document security store with this data. The error is an error of reading.
-func (v *signatureValidation) checkPOE() (err error) {
+// notePastValidation makes past certificate validation (EN 319 102-1 5.6.2): the signers of the
+// revocation data are valid at options.Time, or were valid when a trusted document timestamp covered
+// the document security store with this data. The error is an error of reading.
+func (v *signatureValidation) notePastValidation() (err error) {
 	v.validator().PastValidation(&v.report, func(yield func(validation.POE) bool) {
 		at := v.options.Time
 		for _, t := range slices.Backward(v.laterTimestamps()) {
@@ -156,14 +156,15 @@ func (d *documentValidation) validator() validation.Validator {
 	return validation.Validator{Data: d.store.data, Time: d.options.Time, Online: d.online}
 }
 
-// judge returns the judge of this signature. Once the signature has failed, it fetches nothing.
+// validator returns the validator for this signature. Once the signature has failed, it fetches
+// nothing.
 func (v *signatureValidation) validator() validation.Validator {
-	j := v.documentValidation.validator()
-	j.Data = cmp.Or(v.data, j.Data)
+	own := v.documentValidation.validator()
+	own.Data = cmp.Or(v.data, own.Data)
 	if v.report.Indication != "" {
-		j.Online = nil
+		own.Online = nil
 	}
-	return j
+	return own
 }
 
 // withArchived returns the data together with the revocation data that is a signed attribute,

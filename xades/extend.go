@@ -19,7 +19,7 @@ import (
 
 // Extender extends the signatures of documents to a level. It changes nothing that was signed or
 // timestamped: it adds properties after the existing unsigned properties. All methods return one
-// revision, or none if the document has everything already or with an error.
+// revision, or none if the document has everything already or if the method returns an error.
 //
 // A signature that another one signs, such as an enveloping signature inside another one, stays as
 // it is: its validation data has to be added before it is signed in turn. Counter-signatures do not
@@ -58,8 +58,11 @@ type extension struct {
 }
 
 // Extend extends all signatures of a document to a level, whichever software made them (EN 319
-// 132-1 5.3 to 5.5). For T it adds a signature timestamp to each signature that has none, for LT also
-// the missing validation data, and for LTA also an archive timestamp over all of that.
+// 132-1 5.3 to 5.5). It adds to each signature what the level and those below it need:
+//
+//   - T: a signature timestamp, if there is none.
+//   - LT: the missing validation data.
+//   - LTA: an archive timestamp over all of that.
 func (x Extender) Extend(ctx context.Context, doc Document, level ades.Level) ([]Revision, error) {
 	if err := checkLevel(level); err != nil {
 		return nil, err
@@ -242,11 +245,13 @@ func (s documentSignature) outdatedTimestampAuthority(known *validation.Known) [
 	if last == nil {
 		return nil
 	}
-	today := validation.Target{Certificate: last.Certificate, Timestamp: true, Times: validation.Times{SigningTime: time.Now()}}
-	if outdated, _ := s.validationData.Lacking(known, today); len(outdated) == 0 {
+	authority := validation.Target{Certificate: last.Certificate, Timestamp: true, Times: validation.Times{SigningTime: time.Now()}}
+	if outdated, _ := s.validationData.Lacking(known, authority); len(outdated) == 0 {
 		return nil
 	}
-	return []validation.Target{{Certificate: last.Certificate, Timestamp: true, Times: validation.Times{SigningTime: last.Time}}}
+	// Data that was in force at the last timestamp is enough if the sources have nothing newer.
+	authority.Times.SigningTime = last.Time
+	return []validation.Target{authority}
 }
 
 // lastToken returns the newest timestamp of the signature; nil if there is none.

@@ -144,7 +144,10 @@ func (i *inspection) reports() (*ades.Report, error) {
 	report := new(ades.Report)
 	for _, n := range i.order() {
 		v := signatureValidation{inspection: i, signature: &i.signatures[n], scope: i.scopes[n]}
-		if err := cmp.Or(v.run(), i.ctx.Err()); err != nil {
+		if err := v.run(); err != nil {
+			return nil, err
+		}
+		if err := i.ctx.Err(); err != nil {
 			return nil, err
 		}
 		report.Signatures = append(report.Signatures, v.report)
