@@ -36,10 +36,10 @@ type Terms struct {
 	Documents     inspect.Policy // what becomes of documents with warnings
 }
 
-// AddSignature adds the signature of a request to the ledger, unless it is in the ledger already. ordered reports
-// whether the signature was made in a signing process, which is the Portal API; others are of the Signing API. The
-// store decides whether the signature is free. AddSignature joins the transaction of its context. It works on a closed
-// account too, where a signature may have been under way. Error: [ErrNotFound].
+// AddSignature adds the signature of a request to the ledger, unless it is in the ledger already. If ordered is true, the
+// signature was made in a signing process, with [PortalAPI], else with [SigningAPI]. The store decides whether it is free.
+// AddSignature joins the transaction of its context. It works on a closed account too, where a signature may have been
+// under way. Error: [ErrNotFound].
 func (s *Service) AddSignature(ctx context.Context, account, request string, ordered bool, at time.Time) error {
 	api := SigningAPI
 	if ordered {
@@ -51,15 +51,15 @@ func (s *Service) AddSignature(ctx context.Context, account, request string, ord
 	return storeError("counting a signature", err)
 }
 
-// AddStoredBytes adds bytes, which may be negative, to the size of the account's documents. It joins the transaction
+// AddStoredBytes adds delta, which may be negative, to the size in bytes of the account's documents. It joins the transaction
 // of its context. It works on a closed account too, whose documents are being deleted. Error: [ErrNotFound].
-func (s *Service) AddStoredBytes(ctx context.Context, account string, bytes int64) error {
+func (s *Service) AddStoredBytes(ctx context.Context, account string, delta int64) error {
 	err := s.tx.InTx(ctx, func(ctx context.Context) error {
 		a, err := s.store.Account(ctx, account)
 		if err != nil {
 			return err
 		}
-		a.Stored += bytes
+		a.Stored += delta
 		return s.store.UpdateAccount(ctx, a)
 	})
 	return storeError("counting stored bytes", err)
@@ -68,15 +68,15 @@ func (s *Service) AddStoredBytes(ctx context.Context, account string, bytes int6
 // Terms returns the terms of an account. In a transaction they do not change until it ends, because others cannot change
 // an account that the transaction has read ([Store]). Errors: [ErrNotFound], [ErrClosed].
 func (s *Service) Terms(ctx context.Context, account string) (Terms, error) {
-	a, err := s.open(ctx, account)
+	a, err := s.openAccount(ctx, account)
 	if err != nil {
 		return Terms{}, storeError("reading the account", err)
 	}
-	return Terms{PaymentMethod: a.PaymentMethod, FreeLeft: a.freeSignatures(), StorageLeft: a.Quota - a.Stored, Documents: a.Documents}, nil
+	return Terms{PaymentMethod: a.PaymentMethod, FreeLeft: a.freeLeft(), StorageLeft: a.Quota - a.Stored, Documents: a.Documents}, nil
 }
 
-// freeSignatures returns how many free signatures the account has not used yet.
-func (a *Account) freeSignatures() int { return int(max(0, FreeSignatures-a.Signatures)) }
+// freeLeft returns how many free signatures the account has not used yet.
+func (a *Account) freeLeft() int { return int(max(0, FreeSignatures-a.Signatures)) }
 
 // Statement is the price of the signatures that an account made in a calendar month with all APIs (spec 4.7).
 // Prices are in króna, without value-added tax.
@@ -84,29 +84,29 @@ type Statement struct {
 	Account string // ID
 	Name    string
 	Month   time.Time // start of the month
-	Signing int       // signatures made with the Signing API
-	Portal  int       // signatures made with the Portal API
-	Free    int       // free signatures among them; they count for the volume discount
+	Signing int       // number of signatures made with the Signing API
+	Portal  int       // and with the Portal API
+	Free    int       // number of free signatures among them
 	Price   int       // of one signature that is not free
-	Amount  int       // of all signatures
+	Amount  int       // of all signatures that are not free
 }
 
 // Signatures returns the number of signatures in the month.
 func (s Statement) Signatures() int { return s.Signing + s.Portal }
 
-// Statement returns the statement of the calendar month that contains the given time. Months are in UTC,
+// Statement returns the statement of the calendar month that contains the time at. Months are in UTC,
 // which is Iceland's time all year. The statement of the current month covers the signatures made so far.
 // Error: [ErrNotFound].
-func (s *Service) Statement(ctx context.Context, account string, month time.Time) (Statement, error) {
+func (s *Service) Statement(ctx context.Context, account string, at time.Time) (Statement, error) {
 	a, err := s.Account(ctx, account)
 	if err != nil {
 		return Statement{}, err
 	}
-	year, number, _ := month.UTC().Date()
-	statement := Statement{Account: a.ID, Name: a.Name, Month: time.Date(year, number, 1, 0, 0, 0, 0, time.UTC), Price: unitPrice(0)}
-	for line, err := range s.store.Lines(ctx, a.ID, statement.Month, statement.Month.AddDate(0, 1, 0)) {
-		if err != nil {
-			return Statement{}, storeError("reading the ledger", err)
+	year, month, _ := at.UTC().Date()
+	statement := Statement{Account: a.ID, Name: a.Name, Month: time.Date(year, month, 1, 0, 0, 0, 0, time.UTC), Price: unitPrice(0)}
+	for line, lineErr := range s.store.Lines(ctx, a.ID, statement.Month, statement.Month.AddDate(0, 1, 0)) {
+		if lineErr != nil {
+			return Statement{}, storeError("reading the ledger", lineErr)
 		}
 		statement.Add(line)
 	}
@@ -128,8 +128,8 @@ func (s *Statement) Add(l Line) {
 	s.Amount = s.Price * (s.Signatures() - s.Free)
 }
 
-// unitPrice returns the price of one signature in a month with the given number of signatures. All signatures
-// of a month have the same price (spec 4.7).
+// unitPrice returns the price of one signature in a month with the given number of signatures, free ones included. All
+// signatures of a month have the same price (spec 4.7).
 func unitPrice(signatures int) int {
 	switch {
 	case signatures <= 10:

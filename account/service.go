@@ -121,8 +121,8 @@ func (s *Service) checkOpen(ctx context.Context, id string) error {
 	return err
 }
 
-// open returns an account that is not being deleted, in a transaction that may change it.
-func (s *Service) open(ctx context.Context, id string) (Account, error) {
+// openAccount returns an account that is not being deleted, in a transaction that may change it.
+func (s *Service) openAccount(ctx context.Context, id string) (Account, error) {
 	return ifOpen(s.store.Account(ctx, id))
 }
 
@@ -220,7 +220,7 @@ func (s *Service) removeSecrets(ctx context.Context, accountID string) error {
 // set changes the settings of an account that is open.
 func (s *Service) set(ctx context.Context, id string, update func(*Account)) error {
 	err := s.tx.InTx(ctx, func(ctx context.Context) error {
-		a, err := s.open(ctx, id)
+		a, err := s.openAccount(ctx, id)
 		if err != nil {
 			return err
 		}

@@ -15,33 +15,38 @@ import (
 )
 
 const (
-	// chainInterval is the time between two looks at the evidence log for entries to chain.
+	// chainInterval is how often tick is called.
 	chainInterval = 5 * time.Second
 	// checkpointInterval is the time between two timestamps over the chain.
 	checkpointInterval = time.Hour
-	// checkpointRetry is how often the server asks whether a checkpoint is due, and so also the pause after a timestamp that
-	// failed.
-	checkpointRetry = 5 * time.Minute
-	// checkpointTime bounds a timestamp over the chain when the server stops.
-	checkpointTime = 10 * time.Second
-	// pruneInterval is the time between two prunings of the evidence log, and between two messages that the server may
-	// not prune it.
+	// checkpointPoll is how often tick makes a checkpoint if one is due. A timestamp that failed is tried again then.
+	checkpointPoll = 5 * time.Minute
+	// chainStopTimeout bounds the last chaining and checkpoint, when the server stops.
+	chainStopTimeout = 10 * time.Second
+	// pruneInterval is the time between two prunings of the evidence log, and the pause after the store refused one.
 	pruneInterval = 24 * time.Hour
 )
 
-// evidenceKeeper chains the evidence log, has checkpoints timestamped and prunes old entries (spec 7.3).
+// evidenceKeeper chains the evidence log: it adds the digests of new entries to the hash chain. It also has checkpoints
+// timestamped, and prunes old entries (spec 7.3).
+//
+// No two of its methods that use the same field run at once: one goroutine calls tick, another one prune, and stop is
+// called when both have ended.
 type evidenceKeeper struct {
 	chain       evidence.Chain
 	log         *slog.Logger            // the server's log
 	timestamper func() ades.Timestamper // returns the current timestamp authority; nil if there is none
 	retention   Period                  // of entries
 
-	state          evidence.State // of the chain, after the last call of extend
-	checkpointAt   time.Time      // of the last attempt at a checkpoint
-	loggedHead     evidence.Head  // the last head in the server's log
-	loggedAt       time.Time      // when loggedHead was logged
-	lastError      string         // of chaining, so that the same error is logged once; "" after a success
-	pruneRefusedAt time.Time      // when the store last did not let the server prune
+	// Of tick and stop:
+	state             evidence.State // of the chain, after the last call of extend
+	checkpointTriedAt time.Time      // when tick last called checkpoint
+	loggedHead        evidence.Head  // the last head in the server's log
+	loggedAt          time.Time      // when loggedHead was logged
+	chainError        string         // of the last tick, which would else be logged in each chainInterval; "" after a success
+
+	// Of prune:
+	refusedAt time.Time // when the store last did not let the server prune
 }
 
 func newEvidenceKeeper(c Config, timestamper func() ades.Timestamper) *evidenceKeeper {
@@ -51,62 +56,72 @@ func newEvidenceKeeper(c Config, timestamper func() ades.Timestamper) *evidenceK
 	}
 }
 
-// extend chains new entries. After an error, state has the batches that were chained before it.
+// extend chains new entries. After an error, state has the batches that were chained before it, and the next call continues
+// there.
 func (k *evidenceKeeper) extend(ctx context.Context) (err error) {
 	k.state, err = k.chain.Extend(ctx, k.state)
 	return err
 }
 
-// keep chains new entries, and has a checkpoint timestamped if one is due.
-func (k *evidenceKeeper) keep(ctx context.Context) {
+// tick chains new entries, and makes a checkpoint if one is due. It is called once in each chainInterval.
+func (k *evidenceKeeper) tick(ctx context.Context) {
 	if err := k.extend(ctx); err != nil {
-		if ctx.Err() == nil && err.Error() != k.lastError {
-			k.lastError = err.Error()
+		if ctx.Err() == nil && err.Error() != k.chainError {
+			k.chainError = err.Error()
 			k.log.ErrorContext(ctx, "chaining the evidence log failed", "error", err)
 		}
 		return
 	}
-	k.lastError = ""
-	if now := time.Now(); now.Sub(k.checkpointAt) >= checkpointRetry {
-		k.checkpointAt = now
+	k.chainError = ""
+	if now := time.Now(); now.Sub(k.checkpointTriedAt) >= checkpointPoll {
+		k.checkpointTriedAt = now
 		k.checkpoint(ctx, checkpointInterval)
 	}
 }
 
-// checkpoint has the head of the chain timestamped unless a checkpoint is younger than interval, and logs the head, so that
-// an archive of the server's log shows later whether the chain was cut off. Without a timestamp authority, or while it does
-// not answer, the head is logged alone.
+// checkpoint has the head of the chain timestamped, unless the last checkpoint is younger than interval. It logs the head,
+// so that an archive of the server's log shows later whether the chain was cut off:
+//   - after a timestamp;
+//   - after each timestamp that failed, if the head is new;
+//   - if there is no timestamp authority, the head is new, and the last one was logged at least interval ago.
 func (k *evidenceKeeper) checkpoint(ctx context.Context, interval time.Duration) {
-	timestamped, logDue := false, false
 	isNew := k.state.Head != k.loggedHead
-	if timestamper := k.timestamper(); timestamper == nil {
-		logDue = isNew && time.Since(k.loggedAt) >= interval
-	} else {
-		var err error
-		timestamped, err = k.chain.Checkpoint(ctx, k.state, interval, func(ctx context.Context, sum []byte) ([]byte, error) {
-			token, err := tsp.Obtain(ctx, timestamper, crypto.SHA256, sum)
-			if err != nil {
-				return nil, fmt.Errorf("getting a timestamp over the chain of the evidence log: %w", err)
-			}
-			return token.Raw, nil
-		})
-		if err != nil && ctx.Err() == nil {
-			k.log.WarnContext(ctx, "checkpoint of the evidence log postponed", "error", err)
+	authority := k.timestamper()
+	if authority == nil {
+		if isNew && time.Since(k.loggedAt) >= interval {
+			k.logHead(ctx, false)
 		}
-		logDue = timestamped
-		if err != nil {
-			logDue = isNew // without a timestamp
-		}
+		return
 	}
-	if logDue {
-		k.loggedHead, k.loggedAt = k.state.Head, time.Now()
-		k.log.InfoContext(ctx, "evidence log chained", "entries", k.state.Total, "head", k.state.Head.String(), "timestamped", timestamped)
+	timestamped, err := k.timestampHead(ctx, authority, interval)
+	if err != nil && ctx.Err() == nil {
+		k.log.WarnContext(ctx, "checkpoint of the evidence log postponed", "error", err)
+	}
+	if timestamped || err != nil && isNew {
+		k.logHead(ctx, timestamped)
 	}
 }
 
-// stop chains what was recorded last, with a checkpoint, when the server stops.
+// timestampHead records a timestamp over the head, and returns true, unless the last checkpoint is younger than interval.
+func (k *evidenceKeeper) timestampHead(ctx context.Context, authority ades.Timestamper, interval time.Duration) (bool, error) {
+	return k.chain.Checkpoint(ctx, k.state, interval, func(ctx context.Context, sum []byte) ([]byte, error) {
+		token, err := tsp.Obtain(ctx, authority, crypto.SHA256, sum)
+		if err != nil {
+			return nil, fmt.Errorf("getting a timestamp over the chain of the evidence log: %w", err)
+		}
+		return token.Raw, nil
+	})
+}
+
+func (k *evidenceKeeper) logHead(ctx context.Context, timestamped bool) {
+	k.loggedHead, k.loggedAt = k.state.Head, time.Now()
+	k.log.InfoContext(ctx, "evidence log chained", "entries", k.state.Total, "head", k.state.Head.String(), "timestamped", timestamped)
+}
+
+// stop chains what was recorded last, with a checkpoint, when the server stops. It does not log the head with the
+// checkpoint's own entry: the head that the checkpoint covers is logged.
 func (k *evidenceKeeper) stop(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkpointTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), chainStopTimeout)
 	defer cancel()
 	err := k.extend(ctx)
 	if err == nil {
@@ -118,16 +133,16 @@ func (k *evidenceKeeper) stop(ctx context.Context) {
 	}
 }
 
-// prune deletes all entries that are older than the retention time. The evidence log lets it do so once in pruneInterval.
-// prune is a [cleanupTask], which is repeated until it returns 0, and returns 0 always: one call leaves nothing to repeat.
+// prune deletes all entries that are older than the retention time. If any server has done so less than pruneInterval ago,
+// chain.Prune does nothing and returns no error. prune always returns 0, so that the cleanup does not repeat it.
 func (k *evidenceKeeper) prune(ctx context.Context) (int, error) {
 	now := time.Now()
-	if now.Sub(k.pruneRefusedAt) < pruneInterval {
+	if now.Sub(k.refusedAt) < pruneInterval {
 		return 0, nil
 	}
 	_, err := k.chain.Prune(ctx, k.retention.before(now), pruneInterval)
 	if errors.Is(err, storage.ErrNotPermitted) {
-		k.pruneRefusedAt = now
+		k.refusedAt = now
 		k.log.WarnContext(ctx, "entries of the evidence log are due, and the server may not delete them: run innsigli evidence prune")
 		return 0, nil
 	}

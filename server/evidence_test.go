@@ -58,7 +58,7 @@ func TestEvidenceIsChainedAndTimestamped(t *testing.T) {
 	}
 
 	record()
-	s.evidence.keep(t.Context())
+	s.evidence.tick(t.Context())
 	if r := verify(roots, nil); r.First != nil || r.Entries != 1 || r.Checkpoints != 0 {
 		t.Errorf("while the authority is down: %+v", r)
 	}

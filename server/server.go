@@ -547,7 +547,7 @@ func (s *Server) Run(ctx context.Context) error {
 		group.Go(func() error { return front.Serve(running, listener, s.config.TLS, s.handler, s.config.Log) })
 	}
 	group.Go(func() error { return every(running, cleanupInterval, s.cleanup) })
-	group.Go(func() error { return every(running, chainInterval, s.evidence.keep) })
+	group.Go(func() error { return every(running, chainInterval, s.evidence.tick) })
 	group.Go(func() error { return every(running, cleanupInterval, s.renewCertificates) })
 	group.Go(func() error { return s.runner().Run(running) })
 	group.Go(func() error { return s.warmRenderer(running) })

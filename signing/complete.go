@@ -30,38 +30,56 @@ const (
 
 // attemptCompletion makes one attempt to take the request from [Signed] to [Complete]. It builds the signature in a
 // draft, for at most timeout, and stores the draft as the signed document, which always has the level of the request. The
-// result is stored even if ctx has ended, as long as the lease is held.
+// result is stored even if ctx has ended, as long as the session has the lease of the request.
 //
-// It returns errors of the server and the store. If the request ends with a failure, or a source of validation data is
-// responsible for the error of the attempt, attemptCompletion returns nil.
+// It returns nil if the request is now complete, if it has ended with a failure, and if a later attempt is due because a
+// source of validation data failed. It returns errors of the server and the store.
 func (sess *session) attemptCompletion(ctx context.Context, timeout time.Duration) error {
-	d, signer, err := sess.buildDraft(ctx, timeout)
-	if d != nil {
-		defer d.Close()
-	}
-	ctx = context.WithoutCancel(ctx)
+	attemptCtx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	storeCtx := context.WithoutCancel(ctx)
+	d, err := sess.openDraft(attemptCtx)
 	if err != nil {
-		return sess.afterBuildError(ctx, d, err)
+		return sess.afterBuildError(storeCtx, nil, markCutShort(attemptCtx, err))
 	}
-	if err := sess.commitDraft(ctx, d, signer); err != nil {
-		return sess.afterCommitError(ctx, d, err)
+	defer d.Close()
+	cert, err := sess.fillDraft(attemptCtx, d)
+	if err != nil {
+		return sess.afterBuildError(storeCtx, d, markCutShort(attemptCtx, err))
+	}
+	if err := sess.commitDraft(storeCtx, d, cert); err != nil {
+		return sess.afterCommitError(storeCtx, d, err)
 	}
 	return nil
 }
 
-// afterBuildError stores what follows from an error of buildDraft: the request ends, or a later attempt is made.
+// errCutShort: the time of an attempt was over before the sources had answered, or the caller of the attempt cancelled it.
+// It wraps ErrUnavailable, which makes it an error that isSourceFault reports.
+var errCutShort = fmt.Errorf("signing: completion cut short: %w", ades.ErrUnavailable)
+
+// markCutShort returns the error of an attempt, joined with errCutShort if the context of the attempt has ended.
+func markCutShort(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w: %w", errCutShort, err)
+	}
+	return err
+}
+
+// afterBuildError stores what follows from an error of openDraft, with d nil, or of fillDraft: the request ends, or a later
+// attempt is made.
 func (sess *session) afterBuildError(ctx context.Context, d draft, err error) error {
 	var final finalError
 	switch {
 	case errors.As(err, &final):
-		return sess.fail(ctx, *final.failure)
+		return sess.fail(ctx, final.failure)
 	case errors.Is(err, ades.ErrNoRevocation), errors.Is(err, ades.ErrTimestamp), errors.Is(err, errBusy):
 		// The draft has the value and, from level T on, its timestamp. The next attempt starts with them: a revocation
 		// after the time of the timestamp does not invalidate the signature (EN 319 102-1 5.5.4), and another timestamp
 		// may cost money.
 		return sess.postpone(ctx, d, err)
 	}
-	// The next attempt starts anew, for example with another timestamp if the authority of this one is not trusted.
+	// The next attempt starts anew, for example with another timestamp if the authority of this one is not trusted. So it
+	// does after errCutShort, if that came without one of the errors above.
 	return sess.postpone(ctx, nil, err)
 }
 
@@ -69,33 +87,15 @@ func (sess *session) afterBuildError(ctx context.Context, d draft, err error) er
 // the signature, and the next attempt is due after a pause if the store is full. After any other error it stores nothing,
 // and a later poll or the job tries again.
 func (sess *session) afterCommitError(ctx context.Context, d draft, err error) error {
-	otherSigned := sess.r.ordered() && errors.Is(err, storage.ErrMoved) // another person has signed the document since
-	switch {
-	case errors.Is(err, ErrUnwanted), otherSigned:
-		return sess.fail(ctx, *unwanted)
-	case errors.Is(err, storage.ErrFull):
-		sess.postponeFull(ctx, d)
+	// ErrMoved: the document has grown since the draft was opened. That of an order was signed by another person, any other
+	// has the draft of another attempt, with which the next attempt continues.
+	if errors.Is(err, ErrUnwanted) || sess.r.ordered() && errors.Is(err, storage.ErrMoved) {
+		return sess.fail(ctx, unwanted)
+	}
+	if errors.Is(err, storage.ErrFull) {
+		sess.postponeAfterFullStore(ctx, d)
 	}
 	return err
-}
-
-// errCutShort: the time of an attempt was over before the sources had answered.
-var errCutShort = fmt.Errorf("signing: completion cut short: %w", ades.ErrUnavailable)
-
-// buildDraft builds the signature in a draft, for at most timeout. It returns the draft also with an error, unless the
-// document could not be opened.
-func (sess *session) buildDraft(ctx context.Context, timeout time.Duration) (draft, *x509.Certificate, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	d, err := sess.openDraft(ctx)
-	var signer *x509.Certificate
-	if err == nil {
-		signer, err = sess.fillDraft(ctx, d)
-	}
-	if err != nil && ctx.Err() != nil {
-		err = fmt.Errorf("%w: %w", errCutShort, err)
-	}
-	return d, signer, err
 }
 
 // openDraft opens the document as a draft of the signed one.
@@ -107,8 +107,9 @@ func (sess *session) openDraft(ctx context.Context) (draft, error) {
 	d, err := sess.r.format().openDraft(ctx, sess, blob, sess.r.Pending)
 	if err != nil {
 		blob.Close()
+		return nil, err
 	}
-	return d, err
+	return d, nil
 }
 
 // fillDraft puts the signature into the draft, at the level of the request, and returns the signer's certificate.
@@ -126,22 +127,25 @@ func (sess *session) fillDraft(ctx context.Context, d draft) (*x509.Certificate,
 	if err := sess.insertValue(ctx, d, sources.Time); err != nil {
 		return nil, err
 	}
-	err = sess.addValidationData(ctx, d, signer, sources)
-	if f := cmp.Or(revoked(err, chain), sess.r.format().failure(err)); f != nil {
-		return nil, finalError{f, err}
+	if err := sess.addValidationData(ctx, d, signer, sources); err != nil {
+		if f := cmp.Or(revocationFailure(err, chain), sess.r.format().failure(err)); f != nil {
+			return nil, finalError{*f, err}
+		}
+		return nil, err
 	}
-	return signer.Certificate, err
+	return signer.Certificate, nil
 }
 
 // insertValue puts the value and its timestamp into the draft. If an earlier attempt has stored its draft, in the
 // document or in the request, insertValue continues with the stored draft.
 func (sess *session) insertValue(ctx context.Context, d draft, timestamper ades.Timestamper) error {
-	switch preparedSize, currentSize := d.sizes(); {
-	case currentSize != preparedSize && sess.r.ordered(): // another person has signed the document since
-		return finalError{failure: unwanted}
-	case currentSize != preparedSize: // the earlier attempt has appended its draft
-		return nil
-	case sess.r.Draft != nil:
+	if d.hasGrown() {
+		if sess.r.ordered() { // another person has signed the document since
+			return finalError{failure: unwanted}
+		}
+		return nil // the earlier attempt has appended its draft
+	}
+	if sess.r.Draft != nil {
 		return d.restore(sess.r.Draft)
 	}
 	err := d.sign(ctx, sess.r.Value, timestamper)
@@ -152,10 +156,10 @@ func (sess *session) insertValue(ctx context.Context, d draft, timestamper ades.
 }
 
 // wrongValue is the failure of a value that is no signature by the person's certificate.
-var wrongValue = &idp.Failure{Code: idp.SignatureVerificationError, Description: "The signature does not belong to the document and the certificate."}
+var wrongValue = idp.Failure{Code: idp.SignatureVerificationError, Description: "The signature does not belong to the document and the certificate."}
 
-// addValidationData adds the validation data that the level needs. At every level it checks that the
-// signer's certificate is not revoked.
+// addValidationData adds the validation data that the level needs, and checks that the signer's certificate is not revoked:
+// from level LT on, extend checks it.
 func (sess *session) addValidationData(ctx context.Context, d draft, signer ades.SignerIdentity, sources ades.Sources) error {
 	if sess.r.Level >= ades.T { // also at T: extend adds a document timestamp if the token was too long for the signature
 		if err := d.extend(ctx, sess.r.Level, sources); err != nil {
@@ -168,10 +172,10 @@ func (sess *session) addValidationData(ctx context.Context, d draft, signer ades
 	return checkRevocation(ctx, signer, sources)
 }
 
-// checkRevocation checks that no certificate below the root is revoked. For the signer's it bypasses every cache, so
-// that a revocation counts until the document is delivered. The answers do not go into the document: at these levels
-// each verifier asks for its own. If the operator has configured no source of revocation data, which excludes level LT,
-// nothing is checked.
+// checkRevocation checks that no certificate below the root is revoked. For the signer's certificate it bypasses every
+// cache, so that a revocation counts until the document is delivered. The answers do not go into the document: at these
+// levels each verifier asks for its own. If the operator has configured no source of revocation data, which excludes level
+// LT, nothing is checked.
 func checkRevocation(ctx context.Context, signer ades.SignerIdentity, sources ades.Sources) error {
 	if sources.Revocation == nil {
 		return nil
@@ -195,41 +199,40 @@ func (u uncached) Revocation(ctx context.Context, cert, issuer *x509.Certificate
 	return u.source.Revocation(ctx, cert, issuer, notBefore)
 }
 
-// revoked returns the failure of a signer whose certificate is revoked, or whose chain has a revoked
+// revocationFailure returns the failure of a signer whose certificate is revoked, or whose chain has a revoked
 // authority. It returns nil for a revoked certificate of another chain, such as a timestamp authority's.
-func revoked(err error, chain []*x509.Certificate) *idp.Failure {
+func revocationFailure(err error, chain []*x509.Certificate) *idp.Failure {
 	var r *ades.RevokedError
 	switch {
 	case !errors.As(err, &r):
 		return nil
 	case r.Certificate.Equal(chain[0]):
 		return &idp.Failure{Code: idp.CertificateIsRevoked, Description: "The certificate is revoked."}
-	case isAbove(r.Certificate, chain):
+	case issuedAnyOf(r.Certificate, chain):
 		return &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate of the certificate's issuer is revoked."}
 	}
 	return nil
 }
 
-// isAbove reports whether the authority issued a certificate of the chain. The chain may contain a different certificate
-// for the authority's key, so isAbove compares by CheckIssuer, not by Equal.
-func isAbove(authority *x509.Certificate, chain []*x509.Certificate) bool {
+// issuedAnyOf reports whether the authority issued a certificate of the chain. The chain may contain a different certificate
+// for the authority's key, so issuedAnyOf compares by CheckIssuer, not by Equal.
+func issuedAnyOf(authority *x509.Certificate, chain []*x509.Certificate) bool {
 	return slices.ContainsFunc(chain, func(c *x509.Certificate) bool { return ades.CheckIssuer(c, authority) == nil })
 }
 
 // commitDraft stores the draft as the signed document, and makes that the document of the request. If the transaction is
 // rolled back, commitDraft deletes the documents that it has stored. If it is not known whether the transaction was
 // committed, they are left to the sweep of documents that no record refers to.
-func (sess *session) commitDraft(ctx context.Context, d draft, signer *x509.Certificate) error {
+func (sess *session) commitDraft(ctx context.Context, d draft, cert *x509.Certificate) error {
 	signed, err := d.storeNew(ctx, sess.documents)
 	if err != nil {
 		return err
 	}
 	failpoint.Here("signing/finished")
-	preparedSize, _ := d.sizes()
 	err = sess.store(ctx, func(ctx context.Context, r *Request) error {
 		r.Phase = Complete
-		signature := Signature{Request: r.ID, Certificate: signer, Value: r.Value, At: r.SignedAt, Bytes: signed.Size - preparedSize}
-		return errors.Join(
+		signature := Signature{Request: r.ID, Certificate: cert, Value: r.Value, At: r.SignedAt, Bytes: signed.Size - d.preparedSize()}
+		return errors.Join( // after an error the others are called too, and rolled back
 			d.commit(ctx, sess.documents, r),
 			sess.jobs.DropUnique(ctx, r.completionKind(), r.ID),
 			sess.record(ctx, r, completedEntryKind, completedEntry{Level: r.Level.String(), content: signed}),
@@ -247,14 +250,18 @@ func (sess *session) commitDraft(ctx context.Context, d draft, signer *x509.Cert
 }
 
 // postpone stores when the next attempt is due, and the draft d for it, unless d is nil. If the time for completing is
-// over, the request ends instead, and its value is kept for [Service.Recover]. If a source of validation data is
-// responsible for cause, postpone reports cause as a step; else it returns cause.
+// over, the request ends instead, and its value is kept for [Service.Recover]. The error has cause unless a source of
+// validation data is responsible for that.
 func (sess *session) postpone(ctx context.Context, d draft, cause error) error {
 	now := sess.now(ctx)
 	signedAt := cmp.Or(sess.r.SignedAt, sess.r.Expires) // early versions stored requests without SignedAt
 	waited := now.Sub(signedAt)
 	if waited > sess.r.completeFor() {
-		return errors.Join(sess.giveUp(ctx, d, cause), serverError(cause))
+		err := sess.giveUp(ctx, d, cause)
+		if !isSourceFault(cause) {
+			err = errors.Join(err, cause)
+		}
+		return err
 	}
 	// The pauses grow with the time that the sources have not answered, so that a short outage costs little time and a
 	// long one few attempts.
@@ -262,8 +269,8 @@ func (sess *session) postpone(ctx context.Context, d draft, cause error) error {
 	if errors.Is(cause, errCutShort) {
 		pause = 0 // the job is due at once, and has more time than a poll
 	}
-	// If there is no room for d, nothing is stored, unlike by postponeFull: storing the pause alone would hide storage.ErrFull
-	// from the caller.
+	// If there is no room for d, nothing is stored, unlike by postponeAfterFullStore: storing the pause alone would hide
+	// storage.ErrFull from the caller.
 	err := sess.store(ctx, sess.withDraft(d, func(_ context.Context, r *Request) error {
 		r.NextTry = whole(now.Add(pause))
 		return nil
@@ -271,10 +278,10 @@ func (sess *session) postpone(ctx context.Context, d draft, cause error) error {
 	return errors.Join(err, sess.reportPostponed(ctx, cause))
 }
 
-// postponeFull stores when the next attempt is due after the store had no room for the signed document. It also stores the
-// draft d if there is room for it: that of an XML document is smaller than the document, since it has the changes alone.
-// It ignores errors, because its caller returns the error of the store. The attempt is then repeated without the pause.
-func (sess *session) postponeFull(ctx context.Context, d draft) {
+// postponeAfterFullStore stores when the next attempt is due after the store had no room for the signed document. It also
+// stores the draft d if there is room for it: that of an XML document is smaller than the document, since it has the changes
+// alone. It ignores errors, because its caller returns the error of the store. The attempt is then repeated without the pause.
+func (sess *session) postponeAfterFullStore(ctx context.Context, d draft) {
 	_ = sess.storeWithDraft(ctx, d, func(_ context.Context, r *Request) error {
 		r.NextTry = whole(sess.now(ctx).Add(longestRetryPause))
 		return nil
@@ -298,28 +305,28 @@ func (sess *session) withDraft(d draft, f change) change {
 		return f
 	}
 	return func(ctx context.Context, r *Request) error {
-		return errors.Join(d.keep(ctx, sess.documents, r), f(ctx, r))
+		if err := d.keep(ctx, sess.documents, r); err != nil {
+			return err
+		}
+		return f(ctx, r)
 	}
 }
 
 // reportPostponed reports cause as a step and returns nil if a source of validation data is responsible for it. Else
 // it returns cause.
 func (sess *session) reportPostponed(ctx context.Context, cause error) error {
-	if err := serverError(cause); err != nil {
-		return err
+	if !isSourceFault(cause) {
+		return cause
 	}
 	sess.report(ctx, Step{Request: sess.id, Name: "signature.postponed", Err: cause})
 	return nil
 }
 
-// serverError returns the error of an attempt if the server or the store is responsible for it, and nil if a source of
-// validation data is. If the error says that a chain is missing or that a certificate is not valid, it is the chain or the
-// certificate of a timestamp authority or a responder, because those of the signer have been checked by then.
-func serverError(err error) error {
-	for _, fault := range []error{ades.ErrTimestamp, ades.ErrNoRevocation, ades.ErrUnavailable, ades.ErrRevoked, ades.ErrNoChain, ades.ErrOutsideValidity} {
-		if errors.Is(err, fault) {
-			return nil
-		}
-	}
-	return err
+// isSourceFault reports whether a source of validation data is responsible for the error of an attempt, and not the server
+// or the store. A certificate that is revoked, not valid or without a chain is that of a timestamp authority or a responder:
+// for the signer's, the error is a finalError.
+func isSourceFault(err error) bool {
+	return slices.ContainsFunc([]error{
+		ades.ErrTimestamp, ades.ErrNoRevocation, ades.ErrUnavailable, ades.ErrRevoked, ades.ErrNoChain, ades.ErrOutsideValidity,
+	}, func(fault error) bool { return errors.Is(err, fault) })
 }

@@ -110,7 +110,7 @@ func (sess *session) supplyDigest(ctx context.Context, state idp.State, need idp
 		return state, nil, true, sess.storeWithRetry(ctx, func(ctx context.Context, r *Request) error {
 			sess.setCode(r, need.Code)
 			sess.accepted(r, state)
-			return sess.failed(ctx, r, *final.failure)
+			return sess.failed(ctx, r, final.failure)
 		})
 	case err != nil:
 		return state, nil, true, err

@@ -96,7 +96,7 @@ func (s *Service) order(ctx context.Context, r *Request, o *Order) (found conten
 }
 
 // unwanted is the failure of a signature that the owner refuses, or whose document has changed.
-var unwanted = &idp.Failure{Code: idp.InternalError, Description: "The document no longer allows the signature."}
+var unwanted = idp.Failure{Code: idp.InternalError, Description: "The document no longer allows the signature."}
 
 // notifyOwner tells the owner of the document about the signature, and then the ledger. It ends the request of
 // an order, which has no client that polls for the result.

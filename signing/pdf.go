@@ -84,15 +84,17 @@ func (d *pdfDraft) signer(value []byte) (ades.SignerIdentity, error) {
 	return d.prepared.SignerOf(value)
 }
 
-func (d *pdfDraft) sizes() (preparedSize, currentSize int64) {
-	preparedSize, _ = d.prepared.Base()
-	return preparedSize, d.currentSize
+func (d *pdfDraft) preparedSize() int64 {
+	size, _ := d.prepared.Base()
+	return size
 }
+
+func (d *pdfDraft) hasGrown() bool { return d.currentSize != d.preparedSize() }
 
 func (d *pdfDraft) reader() *io.SectionReader { return io.NewSectionReader(d.doc, 0, d.doc.Size) }
 
 func (d *pdfDraft) rebase() {
-	d.currentSize, _ = d.prepared.Base()
+	d.currentSize = d.preparedSize()
 	d.doc.Size = d.currentSize
 	d.doc.Hashed = slices.DeleteFunc(d.doc.Hashed, func(m pades.Midstate) bool { return m.Offset > d.currentSize })
 }

@@ -20,7 +20,7 @@ import (
 // finalError ends the request with a failure. After any other error a step is tried again later. It does not unwrap its
 // cause, which may be joined with an error after which to try again.
 type finalError struct {
-	failure *idp.Failure
+	failure idp.Failure
 	cause   error // of the sources or the store; nil if there is none
 }
 
@@ -49,7 +49,7 @@ func (sess *session) prepare(ctx context.Context, need idp.NeedDigest) (preparat
 	format := sess.r.format()
 	p, err := format.prepare(ctx, sess, blob, signer, at)
 	if f := format.failure(err); f != nil {
-		return nil, finalError{failure: f}
+		return nil, finalError{failure: *f}
 	}
 	if errors.Is(err, ades.ErrAlgorithm) {
 		return nil, invalidCertificate("The certificate's key cannot be used.")
@@ -92,7 +92,7 @@ func (s *Service) allows(in Start) error {
 // certificate (spec 3.8), or ades.ErrUnavailable if a source is down.
 func (sess *session) checkCertificate(ctx context.Context, cert *x509.Certificate, further []*x509.Certificate, sources ades.Sources, now time.Time) ([]*x509.Certificate, error) {
 	if cert == nil {
-		return nil, finalError{failure: &idp.Failure{Code: idp.CertificateNotFound, Description: "The identity provider gave no certificate."}}
+		return nil, finalError{failure: idp.Failure{Code: idp.CertificateNotFound, Description: "The identity provider gave no certificate."}}
 	}
 	if !sess.traits().ByPhone && idp.Kennitala(cert) != sess.r.Person.Kennitala {
 		return nil, invalidCertificate("The certificate belongs to another person.")
@@ -112,7 +112,7 @@ func (sess *session) checkCertificate(ctx context.Context, cert *x509.Certificat
 
 // invalidCertificate returns the finalError of a certificate that cannot sign.
 func invalidCertificate(why string) error {
-	return finalError{failure: &idp.Failure{Code: idp.CertificateValidationError, Description: why}}
+	return finalError{failure: idp.Failure{Code: idp.CertificateValidationError, Description: why}}
 }
 
 // cannotSign returns the failure of a document that cannot be signed (spec 3.10).

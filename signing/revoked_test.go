@@ -19,7 +19,7 @@ import (
 // spec 3.8: whose certificate is revoked, and what that means for the signer. An
 // authority may have several certificates under one key; that which was found on the way
 // need not be the one that came with the signer's.
-func TestRevoked(t *testing.T) {
+func TestRevocationFailure(t *testing.T) {
 	t.Parallel()
 	root, other, authority, person := newEntity(t, "Root"), newEntity(t, "Other"), newEntity(t, "Authority"), newEntity(t, "Person")
 	rootCert := root.certify(t, root, 1)
@@ -42,7 +42,7 @@ func TestRevoked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got idp.ErrorCode
-			if f := revoked(test.err, []*x509.Certificate{signer, issuing, rootCert}); f != nil {
+			if f := revocationFailure(test.err, []*x509.Certificate{signer, issuing, rootCert}); f != nil {
 				got = f.Code
 			}
 			if got != test.want {

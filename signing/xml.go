@@ -91,10 +91,12 @@ type xmlDraft struct {
 
 func (d *xmlDraft) signer([]byte) (ades.SignerIdentity, error) { return d.prepared.Signer(), nil }
 
-func (d *xmlDraft) sizes() (preparedSize, currentSize int64) {
-	preparedSize, _ = d.prepared.Base()
-	return preparedSize, d.Size()
+func (d *xmlDraft) preparedSize() int64 {
+	size, _ := d.prepared.Base()
+	return size
 }
+
+func (d *xmlDraft) hasGrown() bool { return d.Size() != d.preparedSize() }
 
 // sign acquires no memory: the signature and the request for its timestamp are made without the document.
 func (d *xmlDraft) sign(ctx context.Context, value []byte, t ades.Timestamper) error {

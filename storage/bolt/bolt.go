@@ -107,7 +107,7 @@ type DB struct {
 	// waiting for a turn ends with the context.
 	turns turns
 	// group is that of the transaction before, to which the next belongs too; nil if that was committed. unflushed is
-	// true from when Compact has renamed its file until the new name is flushed. Only who has the turn may use them.
+	// true from when Compact has renamed its file until the new name is flushed. Only the holder of the turn uses them.
 	group     *group
 	unflushed bool
 	// enqueued has a value when jobs were added; see storage.Jobs.
@@ -179,10 +179,10 @@ func (db *DB) abandon(err error) error {
 // Close waits for the transactions that run and closes the file. Closing twice
 // is no error.
 func (db *DB) Close() error {
-	if err := db.lock(context.Background()); err != nil { // and for Compact, which replaces the file
+	if err := db.pause(context.Background()); err != nil { // and for Compact, which replaces the file
 		return err
 	}
-	defer db.unlock()
+	defer db.resume()
 	return db.close()
 }
 

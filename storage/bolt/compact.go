@@ -50,10 +50,10 @@ const (
 // transaction tries again to flush the name, and returns [storage.ErrUnavailable] if that fails: after a crash the
 // old file could be in place again, without the transaction.
 func (db *DB) Compact(ctx context.Context) (before, after int64, err error) {
-	if err := db.lock(ctx); err != nil {
+	if err := db.pause(ctx); err != nil {
 		return 0, 0, err
 	}
-	defer db.unlock()
+	defer db.resume()
 	if before, after, err = db.compact(ctx); err != nil {
 		err = fmt.Errorf("bolt: compacting %s: %w", db.path, translate(err))
 	}

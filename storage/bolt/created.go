@@ -97,10 +97,10 @@ func (f *folder) sweepCreated(ctx context.Context, earlier time.Time) (n int, er
 	if len(old) == 0 {
 		return 0, nil
 	}
-	if err := f.db.lock(ctx); err != nil {
+	if err := f.db.pause(ctx); err != nil {
 		return 0, err
 	}
-	defer f.db.unlock()
+	defer f.db.resume()
 	err = f.db.view(func(tx *boltTx) error {
 		for _, id := range old {
 			if !documentTable.has(tx, id) {

@@ -152,7 +152,7 @@ func TestADeletedDocumentCannotBeKept(t *testing.T) {
 					func(ctx context.Context) error {
 						is("in the next transaction", ctx, later)
 						if test.commit != nil {
-							db.txn(ctx).group.abort(test.commit)
+							db.txn(ctx).group.fail(test.commit)
 						}
 						return nil
 					},

@@ -166,15 +166,15 @@ func (t *txn) file(id string) (*os.File, error) {
 	return file, nil
 }
 
-// closeFiles closes the files that the transaction has appended to, and flushes them if it is to be committed. They are
-// on the disk before its records are.
-func (t *txn) closeFiles(flush bool) (err error) {
+// flushFiles flushes the files that the transaction has appended to. They are on the disk before its records are.
+func (t *txn) flushFiles() error { return t.eachFile((*os.File).Sync) }
+
+// closeFiles closes these files.
+func (t *txn) closeFiles() error { return t.eachFile((*os.File).Close) }
+
+func (t *txn) eachFile(do func(*os.File) error) (err error) {
 	for id, file := range t.files {
-		var failed error
-		if flush {
-			failed = file.Sync()
-		}
-		if failed = errors.Join(failed, file.Close()); failed != nil {
+		if failed := do(file); failed != nil {
 			err = errors.Join(err, fmt.Errorf("bolt: document %s: %w", id, failed))
 		}
 	}

@@ -378,10 +378,10 @@ func (f *folder) strays(ctx context.Context, entries []fs.DirEntry) (ids []strin
 // removeStray has the turn, no document gets its record, and what it reads is committed: a record that a transaction has
 // deleted is back if its commit fails.
 func (f *folder) removeStray(ctx context.Context, id string) (n int, err error) {
-	if err := f.db.lock(ctx); err != nil {
+	if err := f.db.pause(ctx); err != nil {
 		return 0, err
 	}
-	defer f.db.unlock()
+	defer f.db.resume()
 	err = f.db.view(func(tx *boltTx) error {
 		if f.mustStay(id) || documentTable.has(tx, id) {
 			return nil

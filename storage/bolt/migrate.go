@@ -120,10 +120,10 @@ func isUncompacted(tx *boltTx) bool { return metaBucket.get(tx).Get([]byte(uncom
 // compactMigrated compacts the file, if its documents became files.
 func (db *DB) compactMigrated() error {
 	ctx := context.Background()
-	if err := db.lock(ctx); err != nil {
+	if err := db.pause(ctx); err != nil {
 		return err
 	}
-	defer db.unlock()
+	defer db.resume()
 	uncompacted := false
 	err := db.view(func(tx *boltTx) error {
 		uncompacted = isUncompacted(tx)

@@ -166,7 +166,7 @@ func (s *shared) transaction(t *testing.T, random *rand.Rand) (fn func(ctx conte
 			if err := s.db.EvidenceLog().Record(ctx, storage.Entry{Subject: "s", Kind: "k", Facts: []byte("{}")}); err != nil {
 				return err
 			}
-			g.abort(errCommit)
+			g.fail(errCommit)
 			s.failed[g] = true
 		}
 		s.after = mine
