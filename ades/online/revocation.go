@@ -52,7 +52,7 @@ type Revocation struct {
 // statusRequest is one call of [ades.Revocation] and its arguments.
 type statusRequest struct {
 	cert, issuer *x509.Certificate
-	notBefore    time.Time // zero: all data that is current will do
+	notBefore    time.Time // that the data has to cover; zero: any current data
 }
 
 // certStatus is revocation data and the status that it states.
