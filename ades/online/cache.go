@@ -26,7 +26,8 @@ type cache[V any] struct {
 	count   int   // of the completed entries
 }
 
-// fetched is a value, its size in bytes, and the time until which it may be returned again.
+// fetched is a value, its size in bytes, and the time until which it may be returned again. It is not
+// cached if that time is zero.
 type fetched[V any] struct {
 	value V
 	size  int64

@@ -23,10 +23,11 @@ import (
 
 // Revocation asks the OCSP responders that a certificate names. If none gives a reliable response,
 // it reads the CRLs that the certificate names. The zero value is ready to use. Several goroutines
-// may use it at once. Responses of more than 1 MiB, usually CRLs, are read two at a time.
+// may use it at once. At most two responses of more than 1 MiB, usually CRLs, are read at once.
 //
-// It caches responses until their nextUpdate, but for a day at most. A call with a notBefore, such
-// as one about a signer, neither reads nor fills the cache, except in a Batch.
+// It caches responses until their nextUpdate, but for a day at most. A call that states a time that
+// the data has to cover (the notBefore of [ades.Revocation]) neither reads nor fills the cache,
+// except in a Batch.
 type Revocation struct {
 	Client *http.Client // nil: one from [NewClient], for public addresses only
 	// Hash is the hash algorithm of the CertID (RFC 6960 4.1.1); zero: SHA-1, the only one that
@@ -42,16 +43,16 @@ type Revocation struct {
 	// It is not for signing, whose revocation data is to be newer than the signature.
 	Batch bool
 
-	guarded guarded
-	answers cache[certStatus]
-	lists   cache[*crl.List]
-	large   semaphore
+	guarded   guarded // makes the client if Client is nil
+	ocspCache cache[certStatus]
+	crlCache  cache[*crl.List]
+	large     semaphore // for responses of more than 1 MiB
 }
 
 // statusRequest is one call of [ades.Revocation] and its arguments.
 type statusRequest struct {
 	cert, issuer *x509.Certificate
-	notBefore    time.Time
+	notBefore    time.Time // that the data has to cover; zero: any current data
 }
 
 // certStatus is revocation data and the status that it states.
@@ -60,11 +61,11 @@ type certStatus struct {
 	revoked *ades.RevokedError // nil: good
 }
 
-// statusSource is an address and the method that asks it.
+// statusSource is an address and the method that gets a status from it.
 type statusSource struct {
 	kind    ades.SourceKind
 	address string
-	ask     func(ctx context.Context, address string, q statusRequest) (certStatus, error)
+	query   func(ctx context.Context, address string, q statusRequest) (certStatus, error)
 }
 
 // updatePeriod is the period for which revocation data is valid.
@@ -73,12 +74,12 @@ type updatePeriod struct {
 	nextUpdate time.Time // zero when absent
 }
 
-// Revocation implements [ades.Revocation].
+// Revocation implements [ades.Revocation]. It returns the first status that a source gives.
 func (r *Revocation) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
-	q := statusRequest{cert, issuer, notBefore}
+	q := statusRequest{cert: cert, issuer: issuer, notBefore: notBefore}
 	var errs []error
 	for _, source := range r.sources(cert) {
-		found, err := source.ask(ctx, source.address, q)
+		found, err := source.query(ctx, source.address, q)
 		switch {
 		case err == nil && found.revoked != nil:
 			return found.data, found.revoked
@@ -113,8 +114,8 @@ func (q statusRequest) noStatusError(errs []error) error {
 	return fmt.Errorf("%w for %s: %w", ades.ErrNoRevocation, ades.Identify(q.cert), errors.Join(errs...))
 }
 
-// key returns the cache key for an address and certificates.
-func key(address string, certificates ...*x509.Certificate) string {
+// cacheKey returns the cache key for an address and certificates.
+func cacheKey(address string, certificates ...*x509.Certificate) string {
 	out := address
 	for _, c := range certificates {
 		sum := sha256.Sum256(c.Raw)
@@ -131,42 +132,47 @@ const (
 // bypassesCache reports whether a request neither reads nor fills the cache.
 func (r *Revocation) bypassesCache(q statusRequest) bool { return !q.notBefore.IsZero() && !r.Batch }
 
-// queryOCSP asks one responder. An answer in the cache is used for the same notBefore only, which it
-// is known to cover.
+// queryOCSP gets the status from one responder. The cache key includes notBefore, because a response
+// is checked for that time only.
 func (r *Revocation) queryOCSP(ctx context.Context, address string, q statusRequest) (certStatus, error) {
-	ask := func(ctx context.Context) (fetched[certStatus], error) { return r.askResponder(ctx, address, q) }
+	fetch := func(ctx context.Context) (fetched[certStatus], error) { return r.fetchStatus(ctx, address, q) }
 	if r.bypassesCache(q) {
-		answer, err := ask(ctx)
-		return answer.value, err
+		status, err := fetch(ctx)
+		return status.value, err
 	}
-	return r.answers.get(ctx, key(address+"\x00"+formatTime(q.notBefore), q.cert, q.issuer), ask)
+	return r.ocspCache.get(ctx, cacheKey(address+"\x00"+formatTime(q.notBefore), q.cert, q.issuer), fetch)
 }
 
-func (r *Revocation) askResponder(ctx context.Context, address string, q statusRequest) (fetched[certStatus], error) {
+func (r *Revocation) fetchStatus(ctx context.Context, address string, q statusRequest) (fetched[certStatus], error) {
 	nonce := make([]byte, nonceSize)
 	rand.Read(nonce)
 	request, err := ocsp.NewRequest(q.cert, q.issuer, cmp.Or(r.Hash, crypto.SHA1), nonce).Marshal()
 	if err != nil {
 		return fetched[certStatus]{}, err
 	}
-	asked := time.Now()
+	requestedAt := time.Now()
 	response, err := r.send(ctx, address, request)
 	if err != nil {
 		return fetched[certStatus]{}, markTemporaryRefusal(err)
 	}
-	return q.read(response, nonce, asked, ades.Sources{Chains: r.Chains})
+	single, err := q.checkResponse(response, nonce, requestedAt, r.Chains)
+	if err != nil {
+		return fetched[certStatus]{}, err
+	}
+	return q.statusOf(response, single)
 }
 
 // send uses GET if the address remains short enough, and POST if it does not or if the responder
 // does not accept GET (RFC 6960 A.1).
 func (r *Revocation) send(ctx context.Context, address string, request []byte) (*ocsp.Response, error) {
-	if getURL := address + separator(address) + url.QueryEscape(base64.StdEncoding.EncodeToString(request)); len(getURL) <= maxGET {
-		response, err := r.exchange(ctx, getURL, nil)
+	getURL := address + separator(address) + url.QueryEscape(base64.StdEncoding.EncodeToString(request))
+	if len(getURL) <= maxGET {
+		response, err := r.sendOnce(ctx, getURL, nil)
 		if err == nil || !refusesGET(err) {
 			return response, err
 		}
 	}
-	return r.exchange(ctx, address, request)
+	return r.sendOnce(ctx, address, request)
 }
 
 func separator(address string) string {
@@ -186,7 +192,9 @@ func refusesGET(err error) bool {
 	return errors.As(err, &refused) && refused.Status == ocsp.MalformedRequest || errors.Is(err, ocsp.ErrFormat)
 }
 
-func (r *Revocation) exchange(ctx context.Context, address string, request []byte) (*ocsp.Response, error) {
+// sendOnce sends a request by POST. If request is nil, it uses GET, and the address contains the
+// request.
+func (r *Revocation) sendOnce(ctx context.Context, address string, request []byte) (*ocsp.Response, error) {
 	e := exchange{
 		url:     address,
 		accept:  "application/ocsp-response",
@@ -203,42 +211,37 @@ func (r *Revocation) exchange(ctx context.Context, address string, request []byt
 	return ocsp.Parse(body)
 }
 
-// read checks a response against the request, and verifies it with the cache of sources. A
-// responder that signs responses in advance leaves the nonce out (RFC 9654 2.1). Then only the times
-// in the response show how new it is.
-func (q statusRequest) read(response *ocsp.Response, nonce []byte, asked time.Time, sources ades.Sources) (fetched[certStatus], error) {
+// checkResponse checks a response against the request, verifies it, and returns the part about the
+// certificate. A responder that signs responses in advance leaves the nonce out (RFC 9654 2.1). Then
+// only the times in the response show how new it is.
+func (q statusRequest) checkResponse(response *ocsp.Response, nonce []byte, requestedAt time.Time, chains *ades.Chains) (*ocsp.Single, error) {
 	single, ok := response.For(q.cert, q.issuer)
 	if !ok {
-		return fetched[certStatus]{}, errors.New("response is about other certificates")
+		return nil, errors.New("response is about other certificates")
 	}
 	if response.Nonce != nil && !bytes.Equal(response.Nonce, nonce) {
-		return fetched[certStatus]{}, errors.New("response to another request: the nonce differs")
+		return nil, errors.New("response to another request: the nonce differs")
 	}
-	responder, err := response.VerifyWith(q.issuer, sources)
+	responder, err := response.VerifyWith(q.issuer, ades.Sources{Chains: chains})
 	if err != nil {
-		return fetched[certStatus]{}, err
+		return nil, err
 	}
-	if asked.After(responder.NotAfter) {
-		return fetched[certStatus]{}, fmt.Errorf("responder's %s: %w", ades.Identify(responder), ades.ErrOutsideValidity)
+	if requestedAt.After(responder.NotAfter) { // VerifyWith checks the validity at ProducedAt
+		return nil, fmt.Errorf("responder's %s: %w", ades.Identify(responder), ades.ErrOutsideValidity)
 	}
-	t := updatePeriod{single.ThisUpdate, single.NextUpdate}
-	if err := t.checkCurrent(asked); err != nil {
-		return fetched[certStatus]{}, err
-	}
-	if err := t.checkCoversTime(q.notBefore); err != nil {
-		return fetched[certStatus]{}, err
-	}
-	return q.answer(response, single)
+	return single, updatePeriod{single.ThisUpdate, single.NextUpdate}.check(requestedAt, q.notBefore)
 }
 
-func (q statusRequest) answer(response *ocsp.Response, single *ocsp.Single) (fetched[certStatus], error) {
-	found := certStatus{data: ades.RevocationData{OCSP: response.Raw}}
+// statusOf returns the status in a response. A revocation is not cached, because the certificate may
+// only be on hold.
+func (q statusRequest) statusOf(response *ocsp.Response, single *ocsp.Single) (fetched[certStatus], error) {
+	status := certStatus{data: ades.RevocationData{OCSP: response.Raw}}
 	switch single.Status {
 	case ocsp.Good:
-		return fetched[certStatus]{found, int64(len(response.Raw)), single.NextUpdate}, nil
-	case ocsp.Revoked: // not cached: the certificate may only be on hold
-		found.revoked = &ades.RevokedError{Certificate: q.cert, At: single.RevokedAt, Reason: single.Reason}
-		return fetched[certStatus]{value: found}, nil
+		return fetched[certStatus]{value: status, size: int64(len(response.Raw)), until: single.NextUpdate}, nil
+	case ocsp.Revoked:
+		status.revoked = &ades.RevokedError{Certificate: q.cert, At: single.RevokedAt, Reason: single.Reason}
+		return fetched[certStatus]{value: status}, nil
 	}
 	return fetched[certStatus]{}, fmt.Errorf("responder answers %q", single.Status)
 }
@@ -253,44 +256,36 @@ func markTemporaryRefusal(err error) error {
 	return err
 }
 
-// queryCRL looks the certificate up in one CRL. If it is cached, all certificates of the issuer share
-// it while it is valid.
+// queryCRL gets the status from one CRL.
 func (r *Revocation) queryCRL(ctx context.Context, address string, q statusRequest) (certStatus, error) {
-	asked := time.Now()
-	list, err := r.list(ctx, address, q)
+	requestedAt := time.Now()
+	list, err := r.getList(ctx, address, q)
 	if err != nil {
 		return certStatus{}, err
 	}
-	if err := q.checkCRL(list, asked); err != nil {
+	if err := (updatePeriod{list.ThisUpdate, list.NextUpdate}).check(requestedAt, q.notBefore); err != nil {
 		return certStatus{}, err
 	}
 	entry, err := list.Find(q.cert)
 	if err != nil {
 		return certStatus{}, err
 	}
-	found := certStatus{data: ades.RevocationData{CRL: list.Raw}}
+	status := certStatus{data: ades.RevocationData{CRL: list.Raw}}
 	if entry != nil {
-		found.revoked = &ades.RevokedError{Certificate: q.cert, At: entry.RevokedAt, Reason: entry.Reason}
+		status.revoked = &ades.RevokedError{Certificate: q.cert, At: entry.RevokedAt, Reason: entry.Reason}
 	}
-	return found, nil
+	return status, nil
 }
 
-// checkCRL checks that a CRL is current and covers notBefore (RFC 5280 6.3.3).
-func (q statusRequest) checkCRL(list *crl.List, asked time.Time) error {
-	t := updatePeriod{list.ThisUpdate, list.NextUpdate}
-	if err := t.checkCurrent(asked); err != nil {
-		return err
-	}
-	return t.checkCoversTime(q.notBefore)
-}
-
-func (r *Revocation) list(ctx context.Context, address string, q statusRequest) (*crl.List, error) {
+// getList returns the CRL at an address. The cache key is without the certificate, so that all
+// certificates of the issuer share a CRL.
+func (r *Revocation) getList(ctx context.Context, address string, q statusRequest) (*crl.List, error) {
 	fetch := func(ctx context.Context) (fetched[*crl.List], error) { return r.fetchList(ctx, address, q) }
 	if r.bypassesCache(q) {
 		list, err := fetch(ctx)
 		return list.value, err
 	}
-	return r.lists.get(ctx, key(address, q.issuer), fetch)
+	return r.crlCache.get(ctx, cacheKey(address, q.issuer), fetch)
 }
 
 // fetchList returns a CRL that the issuer signed. It refuses a CRL without nextUpdate, which RFC
@@ -318,32 +313,40 @@ func (r *Revocation) fetchList(ctx context.Context, address string, q statusRequ
 	if list.NextUpdate.IsZero() {
 		return fetched[*crl.List]{}, errors.New("CRL without nextUpdate")
 	}
-	return fetched[*crl.List]{list, int64(len(list.Raw)), list.NextUpdate}, nil
+	return fetched[*crl.List]{value: list, size: int64(len(list.Raw)), until: list.NextUpdate}, nil
 }
 
-// checkCurrent checks that revocation data was current at the time of the request. Without a
-// nextUpdate, newer data is always available (RFC 6960 4.2.2.1), so the thisUpdate has to be recent
-// (RFC 6960 3.2 item 5). The error for data that is too old is [ades.ErrUnavailable], because newer
-// data will follow.
-func (t updatePeriod) checkCurrent(asked time.Time) error {
+// check checks that revocation data was current at the time of the request, and covers notBefore
+// (RFC 5280 6.3.3). The error for data that is too old is [ades.ErrUnavailable], because newer data
+// will follow.
+func (p updatePeriod) check(requestedAt, notBefore time.Time) error {
+	if err := p.checkCurrent(requestedAt); err != nil {
+		return err
+	}
+	return p.checkCovers(notBefore)
+}
+
+// checkCurrent checks that the data was current at the time of the request. Without a nextUpdate,
+// newer data is always available (RFC 6960 4.2.2.1), so the thisUpdate has to be recent (RFC 6960
+// 3.2 item 5).
+func (p updatePeriod) checkCurrent(requestedAt time.Time) error {
 	switch {
-	case t.thisUpdate.After(asked.Add(ades.MaxSkew)):
-		return fmt.Errorf("thisUpdate %s is in the future", formatTime(t.thisUpdate))
-	case t.nextUpdate.IsZero() && t.thisUpdate.Before(asked.Add(-ades.MaxSkew)):
-		return fmt.Errorf("%w: thisUpdate %s is past, without a nextUpdate", ades.ErrUnavailable, formatTime(t.thisUpdate))
-	case !t.nextUpdate.IsZero() && t.nextUpdate.Before(asked):
-		return fmt.Errorf("%w: nextUpdate was at %s", ades.ErrUnavailable, formatTime(t.nextUpdate))
+	case p.thisUpdate.After(requestedAt.Add(ades.MaxSkew)):
+		return fmt.Errorf("thisUpdate %s is in the future", formatTime(p.thisUpdate))
+	case p.nextUpdate.IsZero() && p.thisUpdate.Before(requestedAt.Add(-ades.MaxSkew)):
+		return fmt.Errorf("%w: thisUpdate %s is past, without a nextUpdate", ades.ErrUnavailable, formatTime(p.thisUpdate))
+	case !p.nextUpdate.IsZero() && p.nextUpdate.Before(requestedAt):
+		return fmt.Errorf("%w: nextUpdate was at %s", ades.ErrUnavailable, formatTime(p.nextUpdate))
 	}
 	return nil
 }
 
-// checkCoversTime checks that the data covers a time: its thisUpdate is not before it, in whole
-// seconds as authorities count, or its nextUpdate is after it. Many responders prepare their
-// responses, and the next one may be hours away: EU DSS and pyHanko accept such a response for
-// level LT.
-func (t updatePeriod) checkCoversTime(notBefore time.Time) error {
-	if t.thisUpdate.Before(notBefore.Truncate(time.Second)) && !t.nextUpdate.After(notBefore) {
-		return fmt.Errorf("%w: thisUpdate %s is before %s", ades.ErrUnavailable, formatTime(t.thisUpdate), formatTime(notBefore))
+// checkCovers checks that the data was issued at notBefore or later, in whole seconds as authorities
+// count, or is still valid after notBefore. Many responders prepare their responses, and the next
+// one may be hours away: EU DSS and pyHanko accept such a response for level LT.
+func (p updatePeriod) checkCovers(notBefore time.Time) error {
+	if p.thisUpdate.Before(notBefore.Truncate(time.Second)) && !p.nextUpdate.After(notBefore) {
+		return fmt.Errorf("%w: thisUpdate %s is before %s", ades.ErrUnavailable, formatTime(p.thisUpdate), formatTime(notBefore))
 	}
 	return nil
 }

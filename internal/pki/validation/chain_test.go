@@ -102,115 +102,56 @@ func TestManyOfOneName(t *testing.T) {
 	if _, err := n.collect(known, Target{Certificate: signer, BestSignatureTime: time.Now()}); err != nil {
 		t.Error(err)
 	}
-	if found := (path{n.known(known[1:]...), new(Data)}).ancestors(signer); len(found) != 1 {
+	if found := (chainBuilder{n.known(known[1:]...), new(Data)}).ancestors(signer); len(found) != 1 {
 		t.Errorf("got %d certificates from the signer upwards without the issuer, want 1", len(found))
 	}
 }
 
-// TestCheckAuthorities checks what certificates of authorities must contain, and must not (RFC 5280 4.2.1.2 and 4.2.1.3,
-// RFC 9608 4).
-func TestCheckAuthorities(t *testing.T) {
-	root := newAuthority(t, "Root", nil)
-	for name, test := range map[string]struct {
-		change change
-		want   error
-	}{
-		"authority":      {func(*x509.Certificate) {}, nil},
-		"short-term":     {extended(oidShortTerm), nil},
-		"no key usage":   {usage(0), ades.ErrNoChain},
-		"for lists only": {usage(x509.KeyUsageCRLSign), ades.ErrNoChain},
-		"ocsp-nocheck":   {extended(oidNoCheck), ades.ErrNoChain},
-		"noRevAvail":     {extended(oidNoRevAvail), ades.ErrNoChain},
-	} {
-		ca := newAuthority(t, "CA", root, test.change)
-		chain := []*x509.Certificate{newSigner(t, "A", ca).Cert, ca.Cert, root.Cert}
-		if err := CheckAuthorities(chain); !errors.Is(err, test.want) {
-			t.Errorf("%s: got %v, want %v", name, err, test.want)
-		}
-		if err := CheckAuthorities(chain[1:]); err != nil {
-			t.Errorf("%s, as the first certificate: %v", name, err)
-		}
-	}
-	noKeyID := *newAuthority(t, "CA", root).Cert
-	noKeyID.SubjectKeyId = nil
-	if err := CheckAuthorities([]*x509.Certificate{nil, &noKeyID, nil}); !errors.Is(err, ades.ErrNoChain) {
-		t.Errorf("no key identifier: got %v, want ErrNoChain", err)
-	}
-}
-
-// TestCheckUnaltered checks that two certificates of an authority with the same serial number are found.
-func TestCheckUnaltered(t *testing.T) {
+// TestCheckSerialNumbers checks that two certificates of an authority with the same serial number are found.
+func TestCheckSerialNumbers(t *testing.T) {
 	n := newNetwork(t)
 	serial := func(c *x509.Certificate) { c.SerialNumber = big.NewInt(7) }
 	ca := newAuthority(t, "CA", n.root, serial)
 	again := certtest.NewForKey(t, "CA", ca.Key, n.root, certtest.Authority, serial).Cert // with another signature value
 	chain := []*x509.Certificate{newSigner(t, "A", ca).Cert, ca.Cert, n.root.Cert}
-	if err := n.known(ca.Cert).checkUnaltered(chain); err != nil {
+	if err := n.known(ca.Cert).checkSerialNumbers(chain); err != nil {
 		t.Errorf("one certificate: %v", err)
 	}
-	if err := n.known(ca.Cert, again).checkUnaltered(chain); err == nil {
+	if err := n.known(ca.Cert, again).checkSerialNumbers(chain); err == nil {
 		t.Error("two certificates: got no error")
 	}
 }
 
-// TestHasWeakChain checks that a chain to a root with a SHA-1 signature is found.
+// TestHasWeakChain checks that a chain to a root with a SHA-1 signature is found, also beside one without. The
+// self-signature of a root is not part of a chain.
 func TestHasWeakChain(t *testing.T) {
 	n := newNetwork(t)
 	sha1 := func(c *x509.Certificate) { c.SignatureAlgorithm = x509.ECDSAWithSHA1 }
 	ca, weak, other := newAuthority(t, "CA", n.root), newAuthority(t, "Weak CA", n.root, sha1), newAuthority(t, "Other root", nil)
-	data := &Data{Certificates: []*x509.Certificate{ca.Cert, weak.Cert, n.root.Cert, other.Cert}}
+	strongFirst, weakFirst := newAuthority(t, "Strong first", n.root), newAuthority(t, "Weak first", n.root, sha1)
+	weakSecond := certtest.NewForKey(t, "Strong first", strongFirst.Key, n.root, certtest.Authority, sha1)
+	strongSecond := certtest.NewForKey(t, "Weak first", weakFirst.Key, n.root, certtest.Authority)
+	oldRoot := newAuthority(t, "Reissued root", nil, sha1)
+	newRoot := certtest.NewForKey(t, "Reissued root", oldRoot.Key, nil, certtest.Authority)
+	n.roots.AddCert(oldRoot.Cert)
+	n.roots.AddCert(newRoot.Cert)
+	data := &Data{Certificates: []*x509.Certificate{ca.Cert, weak.Cert, n.root.Cert, other.Cert, strongFirst.Cert, weakSecond.Cert,
+		weakFirst.Cert, strongSecond.Cert, oldRoot.Cert, newRoot.Cert}}
 	for name, test := range map[string]struct {
 		cert *certtest.Pair
 		want bool
 	}{
 		"signer with SHA-1":                    {newSigner(t, "A", ca, sha1), true},
 		"authority with SHA-1":                 {newSigner(t, "A", weak), true},
+		"authority reissued with SHA-1":        {newSigner(t, "A", strongFirst), true},
+		"authority reissued without SHA-1":     {newSigner(t, "A", weakFirst), true},
 		"no SHA-1":                             {newSigner(t, "A", ca), false},
+		"root reissued without SHA-1":          {newSigner(t, "A", oldRoot), false},
 		"signer with SHA-1 below another root": {newSigner(t, "A", other, sha1), false},
 	} {
 		if got := data.HasWeakChain(n.known(), test.cert.Cert); got != test.want {
 			t.Errorf("%s: got %t, want %t", name, got, test.want)
 		}
-	}
-}
-
-// TestExemption checks which certificates need no revocation data: when they are validated, and for the level of a
-// signature (RFC 6960 4.2.2.2.1, RFC 9608, EN 319 412-1 5.2).
-func TestExemption(t *testing.T) {
-	n := newNetwork(t)
-	response := respond(t, n.root, newSigner(t, "Other", n.root).Cert, n.root.Cert)
-	tsa, both := purposes(x509.ExtKeyUsageTimeStamping), purposes(x509.ExtKeyUsageTimeStamping, x509.ExtKeyUsageOCSPSigning)
-	for _, test := range []struct {
-		name            string
-		changes         []change
-		validate, level bool
-	}{
-		{"signer", nil, false, false},
-		{"signer with noRevAvail", []change{extended(oidNoRevAvail)}, true, true},
-		{"signer with short-term", []change{extended(oidShortTerm)}, true, true},
-		{"signer with ocsp-nocheck", []change{extended(oidNoCheck)}, false, false},
-		{"responder with noRevAvail", []change{certtest.Responder, extended(oidNoRevAvail)}, false, true},
-		{"responder with short-term", []change{certtest.Responder, extended(oidShortTerm)}, false, true},
-		{"responder with ocsp-nocheck", []change{certtest.Responder, extended(oidNoCheck)}, true, true},
-		{"timestamp authority with noRevAvail", []change{tsa, extended(oidNoRevAvail)}, false, true},
-		{"timestamp authority with short-term", []change{tsa, extended(oidShortTerm)}, false, true},
-		{"timestamp authority and responder with ocsp-nocheck", []change{both, extended(oidNoCheck)}, false, false},
-		{"authority with all of them", []change{certtest.Authority, extended(oidNoRevAvail), extended(oidShortTerm), extended(oidNoCheck)}, false, false},
-	} {
-		n.requests = nil
-		target := Target{Certificate: certtest.New(t, "C", n.root, test.changes...).Cert}
-		if _, err := n.collect(nil, target); (err == nil) != test.validate || (n.requests == nil) != test.validate {
-			t.Errorf("%s: requests %q, %v; want exempt %t", test.name, n.requests, err, test.validate)
-		}
-		if missing := (&Data{OCSP: [][]byte{response}}).Missing(n.known(), target); (missing == nil) != test.level {
-			t.Errorf("%s: missing for the level: %q; want exempt %t", test.name, missing, test.level)
-		}
-	}
-	if err := CheckSigner(newSigner(t, "A", n.root, extended(oidNoCheck)).Cert); !errors.Is(err, ades.ErrNoChain) {
-		t.Errorf("CheckSigner with ocsp-nocheck: got %v, want ErrNoChain", err)
-	}
-	if err := CheckSigner(newSigner(t, "A", n.root).Cert); err != nil {
-		t.Errorf("CheckSigner: %v", err)
 	}
 }
 

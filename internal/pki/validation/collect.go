@@ -288,12 +288,12 @@ func (c *collector) add(ctx context.Context, a Answer, issuer *x509.Certificate,
 func (c *collector) chain(ctx context.Context, t Target, at time.Time) ([]*x509.Certificate, error) {
 	var failures []error
 	for step := 0; ; step++ {
-		p := path{c.known.forTarget(t), new(Data)}
-		chain, err := p.chain(t.Certificate, at)
+		b := chainBuilder{c.known.forTarget(t), new(Data)}
+		chain, err := b.build(t.Certificate, at)
 		if err == nil {
 			return chain, nil
 		}
-		below := c.nextForIssuers(p.ancestors(t.Certificate))
+		below := c.nextForIssuers(b.ancestors(t.Certificate))
 		if below == nil || step == maxSteps || ctx.Err() != nil {
 			return nil, errors.Join(append(failures, err, ctx.Err())...)
 		}
@@ -313,7 +313,7 @@ func (c *collector) nextForIssuers(all []*x509.Certificate) *x509.Certificate {
 	}
 	var other *x509.Certificate
 	for _, below := range all {
-		hasIssuer := slices.ContainsFunc(all, func(above *x509.Certificate) bool { return c.known.work.isIssuer(above, below) })
+		hasIssuer := slices.ContainsFunc(all, func(issuer *x509.Certificate) bool { return c.known.work.isIssuedBy(below, issuer) })
 		switch {
 		case c.issuersFetched.has(below.Raw) || isSelfSigned(below):
 		case !hasIssuer:
@@ -340,6 +340,6 @@ func (c *collector) fetchIssuers(ctx context.Context, cert *x509.Certificate) er
 	}
 	checks := maxChecks
 	among := &Known{work: c.known.work, bySubject: c.known.work.bySubject(found)}
-	c.known = c.known.With(path{among, new(Data)}.issuers(cert, &checks)...)
+	c.known = c.known.With(chainBuilder{among, new(Data)}.issuers(cert, &checks)...)
 	return nil
 }

@@ -44,7 +44,13 @@ type index struct {
 type chainKey struct {
 	known *Known
 	cert  parsedCertificate
-	at    time.Time // comparable: UTC without the monotonic clock
+	at    time.Time
+}
+
+// keyOf returns the key of a chain. Equal times give equal keys: they are in UTC, without the
+// monotonic clock.
+func (x *index) keyOf(k *Known, c *x509.Certificate, at time.Time) chainKey {
+	return chainKey{k, x.work.parsed(c), at.UTC().Round(0)}
 }
 
 // Merge returns the content of all data without duplicates, in the order of the first occurrence. A
@@ -68,7 +74,7 @@ func Merge(all ...*Data) *Data {
 
 // With returns the content of both. It does not parse again what d has parsed.
 func (d *Data) With(more *Data) *Data {
-	old := d.read()
+	old := d.indexed()
 	all := &Data{
 		Certificates: slices.Concat(d.Certificates, more.Certificates),
 		OCSP:         slices.Concat(d.OCSP, more.OCSP),
@@ -98,12 +104,12 @@ func (d *Data) ShareLimit(k *Known) *Data {
 // verifies for each Answer that it is signed, and that its signer is the issuer or authorized by
 // it. About fetches nothing and compares no times.
 func (d *Data) About(cert, issuer *x509.Certificate) []Answer {
-	x := d.read()
-	key := [2]fingerprint{x.work.fingerprint(cert), x.work.fingerprint(issuer)}
-	answers, ok := x.answers[key]
+	index := d.indexed()
+	key := [2]fingerprint{index.work.fingerprint(cert), index.work.fingerprint(issuer)}
+	answers, ok := index.answers[key]
 	if !ok {
-		answers = x.find(cert, issuer)
-		x.answers[key] = answers
+		answers = index.find(cert, issuer)
+		index.answers[key] = answers
 	}
 	return answers
 }
@@ -111,15 +117,15 @@ func (d *Data) About(cert, issuer *x509.Certificate) []Answer {
 // algorithmError returns why revocation data about a certificate was rejected whose only fault is
 // an algorithm; nil if there is none. The caller has called About before.
 func (d *Data) algorithmError(cert, issuer *x509.Certificate) error {
-	x := d.read()
-	if err := x.algorithmErrors[[2]fingerprint{x.work.fingerprint(cert), x.work.fingerprint(issuer)}]; err != nil {
+	index := d.indexed()
+	if err := index.algorithmErrors[[2]fingerprint{index.work.fingerprint(cert), index.work.fingerprint(issuer)}]; err != nil {
 		return fmt.Errorf("%w: %w", ades.ErrAlgorithm, err)
 	}
 	return nil
 }
 
 func (d *Data) certificatesOf(subject []byte) []*x509.Certificate {
-	return d.read().certificates[string(subject)]
+	return d.indexed().certificates[string(subject)]
 }
 
 // contains reports whether the revocation data p is part of the data.
@@ -139,8 +145,9 @@ func (d *Data) without(p ades.RevocationData) *Data {
 	return &Data{Certificates: d.Certificates, OCSP: rest(d.OCSP, p.OCSP), CRLs: rest(d.CRLs, p.CRL)}
 }
 
-// read parses the revocation data once. It leaves out what it cannot parse.
-func (d *Data) read() *index {
+// indexed returns the index of the data. It parses the revocation data once, and leaves out what it
+// cannot parse.
+func (d *Data) indexed() *index {
 	d.once.Do(func() { d.index.build(d) })
 	return &d.index
 }

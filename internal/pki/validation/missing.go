@@ -13,7 +13,7 @@ import (
 
 // levelCheck compares the validation data for one target with the requirements of level LT.
 type levelCheck struct {
-	path
+	chainBuilder
 	seen    map[fingerprint]bool // certificates whose chain was checked
 	used    Data                 // the data that concerns the target, with duplicates
 	missing []string             // sentences
@@ -54,16 +54,16 @@ func (d *Data) ForTargets(k *Known, targets ...Target) *Data {
 
 // checkLevel returns the levelCheck of a target, which it makes once.
 func (d *Data) checkLevel(k *Known, t Target) *levelCheck {
-	x := d.read()
+	index := d.indexed()
 	if t.Certificate == nil {
 		return &levelCheck{missing: []string{"the certificate of a signer or timestamp authority is absent"}}
 	}
-	key := chainKey{k.forTarget(t), x.work.parsed(t.Certificate), t.times(time.Time{}).SigningTime.UTC().Round(0)}
-	m, ok := x.levelChecks[key]
+	key := index.keyOf(k.forTarget(t), t.Certificate, t.times(time.Time{}).SigningTime)
+	m, ok := index.levelChecks[key]
 	if !ok {
-		m = &levelCheck{path: path{k.forTarget(t), d}, seen: make(map[fingerprint]bool)}
+		m = &levelCheck{chainBuilder: chainBuilder{k.forTarget(t), d}, seen: make(map[fingerprint]bool)}
 		m.checkChain(t.Certificate, key.at)
-		x.levelChecks[key] = m
+		index.levelChecks[key] = m
 	}
 	return m
 }
@@ -128,7 +128,7 @@ func (d *Data) Present(k *Known, targets ...Target) bool {
 	}
 	seen := make(map[fingerprint]bool)
 	for _, t := range targets {
-		p := presence{path{k.forTarget(t), d}, seen}
+		p := presence{chainBuilder{k.forTarget(t), d}, seen}
 		if t.Certificate == nil || len(d.Missing(k, t)) > 0 && !p.hasAllParts(t.Certificate) {
 			return false
 		}
@@ -139,7 +139,7 @@ func (d *Data) Present(k *Known, targets ...Target) bool {
 // presence follows chains by the names and key identifiers in certificates. It verifies no
 // signatures of certificates.
 type presence struct {
-	path
+	chainBuilder
 	seen map[fingerprint]bool // certificates from which a chain was followed
 }
 
@@ -169,21 +169,21 @@ func (p presence) hasAllParts(c *x509.Certificate) bool {
 // prefers the one with the key identifier that c states, and then one that names itself as its
 // issuer: a certificate that another authority issued would need more validation data.
 func (p presence) likelyIssuer(c *x509.Certificate) (found *x509.Certificate) {
-	likelihood := func(above *x509.Certificate) (n int) {
-		if matchesAuthorityKey(above, c) {
+	likelihood := func(issuer *x509.Certificate) (n int) {
+		if matchesAuthorityKey(c, issuer) {
 			n += 2
 		}
-		if bytes.Equal(above.RawSubject, above.RawIssuer) {
+		if bytes.Equal(issuer.RawSubject, issuer.RawIssuer) {
 			n++
 		}
 		return n
 	}
-	for _, above := range p.withSubject(c.RawIssuer) {
+	for _, issuer := range p.withSubject(c.RawIssuer) {
 		if !p.known.work.spend(answerWork) {
 			return nil
 		}
-		if found == nil || likelihood(above) > likelihood(found) {
-			found = above
+		if found == nil || likelihood(issuer) > likelihood(found) {
+			found = issuer
 		}
 	}
 	return found
@@ -192,8 +192,8 @@ func (p presence) likelyIssuer(c *x509.Certificate) (found *x509.Certificate) {
 // hasRevocationData reports whether there is revocation data about a certificate, and whether all
 // parts are present for every OCSP responder that signed such data.
 func (p presence) hasRevocationData(c, issuer *x509.Certificate) bool {
-	x, found := p.data.read(), false
-	for _, r := range x.responses[c.SerialNumber.String()] {
+	index, found := p.data.indexed(), false
+	for _, r := range index.responses[c.SerialNumber.String()] {
 		if _, about := r.For(c, issuer); !about {
 			continue
 		}
@@ -205,7 +205,7 @@ func (p presence) hasRevocationData(c, issuer *x509.Certificate) bool {
 			return false
 		}
 	}
-	for _, l := range x.lists {
+	for _, l := range index.lists {
 		found = found || p.listCovers(l, c, issuer)
 	}
 	return found

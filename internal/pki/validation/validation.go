@@ -118,7 +118,7 @@ type work struct {
 	remaining        int64
 	fingerprints     map[*x509.Certificate]fingerprint
 	listFingerprints map[*crl.List]fingerprint
-	issued           map[[2]fingerprint]bool // by issuer and certificate
+	issued           map[[2]fingerprint]bool // by certificate and issuer
 	anchored         map[anchorKey]bool
 	verified         map[verificationKey]verificationResult
 }
@@ -194,9 +194,9 @@ func (w *work) bySubject(certificates []*x509.Certificate) map[string][]*x509.Ce
 	return named
 }
 
-// isIssuer reports whether issuer issued c. It verifies the signature once.
-func (w *work) isIssuer(issuer, c *x509.Certificate) bool {
-	key := [2]fingerprint{w.fingerprint(issuer), w.fingerprint(c)}
+// isIssuedBy reports whether issuer issued c. It verifies the signature once.
+func (w *work) isIssuedBy(c, issuer *x509.Certificate) bool {
+	key := [2]fingerprint{w.fingerprint(c), w.fingerprint(issuer)}
 	issued, ok := w.issued[key]
 	if !ok && w.spend(signatureWork) {
 		issued = w.sources.CheckIssuer(c, issuer) == nil
