@@ -9,6 +9,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pki/validation"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // extendNew extends the signature of a pending signature that [Pending.Complete] has just made, as
@@ -16,12 +17,12 @@ import (
 // that was prepared. It does not read the document: the signature is a document of its own, and
 // dataHash is the hash of the signed data, from which both reference and archive timestamp continue.
 //
-// ok is false in two cases, and the caller then uses ExtendLast: level LTA of an enveloping signature,
-// whose archive timestamp covers the Object with the document; and additions of more tags than [Prepare]
-// reserves.
+// ok is false in three cases, and the caller then uses ExtendLast: level LTA of an enveloping signature,
+// whose archive timestamp covers the Object with the document; additions of more tags than [Prepare]
+// reserves; and a hash that cannot be copied.
 func (p *Pending) extendNew(ctx context.Context, made Revision, o Options, dataHash hash.Hash, sources ades.Sources) (r Revision, ok bool, err error) {
-	state, cloner := dataHash.(hash.Cloner)
-	if !cloner || o.Packing == Enveloping && o.Level >= ades.LTA {
+	state, copied := xmldsig.CopyHash(dataHash)
+	if !copied || o.Packing == Enveloping && o.Level >= ades.LTA {
 		return r, false, nil
 	}
 	alone := p.signatureOf(made)

@@ -62,7 +62,7 @@ func prepare(ctx context.Context, doc Document, signer ades.SignerIdentity, opti
 		return nil, nil, fmt.Errorf("xades: signing time: %w", err)
 	}
 	documentHash, dataHash := signer.Algorithm.Hash.New(), signer.Algorithm.Hash.New()
-	l, err := planLayout(ctx, doc, options, sinks{documentHash, dataHash})
+	l, err := planLayout(ctx, doc, options, sinks{document: documentHash, signedData: dataHash})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -81,7 +81,7 @@ func Check(ctx context.Context, doc Document, options Options) error {
 	if err := options.check(); err != nil {
 		return err
 	}
-	_, err := planLayout(ctx, doc, options, sinks{io.Discard, io.Discard})
+	_, err := planLayout(ctx, doc, options, sinks{document: io.Discard, signedData: io.Discard})
 	return err
 }
 
@@ -109,11 +109,11 @@ func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.Sign
 	if ok {
 		return extended, nil
 	}
-	extended = r
 	further, err := Extender{Sources: sources}.ExtendLast(ctx, doc.With(r), options.Level)
 	if err != nil {
 		return r, err
 	}
+	extended = r
 	for _, next := range further {
 		if extended, err = extended.join(next); err != nil {
 			return r, err
@@ -142,8 +142,8 @@ func planLayout(ctx context.Context, doc Document, o Options, to sinks) (layout,
 	return planAround(ctx, doc, o, begin, to)
 }
 
-// planDetached is planLayout for InternallyDetached and a document that may be a container. If it is
-// none that can take another signature, it gets a container around it.
+// planDetached is planLayout for InternallyDetached and a document that may be a container. If that
+// cannot take another signature, it gets a container around it.
 func planDetached(ctx context.Context, doc Document, o Options, begin opening, to sinks) (layout, error) {
 	src, err := readSource(ctx, doc, to.document)
 	if err != nil {
@@ -152,8 +152,8 @@ func planDetached(ctx context.Context, doc Document, o Options, begin opening, t
 	if isSignedContainer(src.doc) {
 		return planInside(ctx, src, o, to.signedData)
 	}
-	to.document = io.Discard // readSource has written the document
-	return planAround(ctx, doc, o, begin, to)
+	// readSource has written the document already.
+	return planAround(ctx, doc, o, begin, sinks{document: io.Discard, signedData: to.signedData})
 }
 
 // planAround is planLayout for a document that gets new elements around it.

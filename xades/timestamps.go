@@ -15,6 +15,7 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/tsp"
 	"github.com/innsigli/innsigli/internal/pki/validation"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // errCanonicalization: the CanonicalizationMethod of a timestamp is unknown.
@@ -27,11 +28,11 @@ type validatedTimestamp struct {
 }
 
 // imprintCache is a cache for the imprints of the archive timestamps of a signature. They are
-// computed from the oldest to the newest, and the input of each begins with most of the input of the
-// one before. With a hash state to continue from, all of them take little longer than the newest.
+// computed from the oldest to the newest. Each continues from a hash state of the one before, and
+// digests only the properties between the two, and the Objects again.
 type imprintCache struct {
-	properties []xmldoc.Node // the unsigned properties
-	states     []imprintState
+	properties []xmldoc.Node  // the unsigned properties
+	states     []imprintState // one for each form
 }
 
 // imprintForm is what two imprints need in common to share a hash state.
@@ -140,8 +141,7 @@ func (v *signatureValidation) readAndCompare(kind ades.TimestampType, encapsulat
 	return all, nil
 }
 
-// compareImprint compares a timestamp that was read with its imprint, and writes the result to its
-// report.
+// compareImprint compares a timestamp with its imprint, and writes the result to the report of read.
 func (v *signatureValidation) compareImprint(read *validation.Timestamp, t encapsulatedTimestamp) error {
 	sum, err := v.timestampImprint(v.ctx, t, read.Token.Hash)
 	switch {
@@ -217,9 +217,7 @@ func (s *signature) archiveTimestampHash(ctx context.Context, f imprintForm, pro
 	if err := s.write(w, f.c14n, properties[taken:]...); err != nil {
 		return nil, err
 	}
-	if err := s.imprints.remember(f, sum, len(properties)); err != nil {
-		return nil, err
-	}
+	s.imprints.add(f, sum, len(properties))
 	if _, err := w.Write(added); err != nil {
 		return nil, err
 	}
@@ -228,7 +226,7 @@ func (s *signature) archiveTimestampHash(ctx context.Context, f imprintForm, pro
 }
 
 // resumeHash returns the hash state of an earlier imprint that has digested at most limit unsigned
-// properties, and how many it has. If there is none, it digests what comes before the unsigned
+// properties, and how many it has digested. If there is none, it digests what comes before the unsigned
 // properties.
 func (s *signature) resumeHash(ctx context.Context, f imprintForm, limit int) (sum hash.Hash, taken int, err error) {
 	for _, earlier := range s.imprints.states {
@@ -251,16 +249,12 @@ func (s *signature) resumeHash(ctx context.Context, f imprintForm, limit int) (s
 	return sum, 0, err
 }
 
-// remember keeps a hash state, one for each form.
-func (c *imprintCache) remember(f imprintForm, sum hash.Hash, taken int) error {
-	state, ok := sum.(hash.Cloner)
-	if !ok {
-		return nil // the next imprint starts from the beginning
+// add keeps a copy of a hash, if it can be copied, instead of an earlier one of the same form.
+func (c *imprintCache) add(f imprintForm, sum hash.Hash, taken int) {
+	if state, ok := xmldsig.CopyHash(sum); ok {
+		c.states = slices.DeleteFunc(c.states, func(old imprintState) bool { return old.equal(f) })
+		c.states = append(c.states, imprintState{f, state, taken})
 	}
-	state, err := state.Clone()
-	c.states = slices.DeleteFunc(c.states, func(old imprintState) bool { return old.equal(f) })
-	c.states = append(c.states, imprintState{f, state, taken})
-	return err
 }
 
 func (f imprintForm) equal(o imprintForm) bool {

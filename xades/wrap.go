@@ -165,9 +165,9 @@ func checkObjectContent(object xmldoc.Node) error {
 	return nil
 }
 
-// plan writes the octets to sign to signedData, and checks that the existing signatures are valid and stay so. If
-// the new document alone cannot show that, plan parses the original document too; before, it
-// releases the tree of the new one.
+// plan writes the octets to sign to signedData, and checks that the existing signatures are valid and
+// stay so. If the new document alone cannot show that, plan parses the original document too; before,
+// it releases the tree of the new one.
 func (w *wrapping) plan(ctx context.Context, signedData io.Writer) error {
 	if err := w.next.doc.Canonicalize(contextWriter{ctx, signedData}, exclusive, xmldoc.Subset{Apex: w.wrapper}); err != nil {
 		return readError(err)
