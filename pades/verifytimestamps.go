@@ -73,7 +73,7 @@ func (d *documentValidation) judgeTimestamps() {
 	for i := range slices.Backward(d.timestamps) {
 		t := &d.timestamps[i]
 		d.validator().Timestamp(&t.Timestamp, d.known, at)
-		at = t.POETime(at)
+		at = t.EarliestPOE(at)
 	}
 }
 
@@ -83,7 +83,7 @@ func (d *documentValidation) judgeTimestamps() {
 func (v *signatureValidation) noteTimestamps() {
 	at := v.options.Time
 	for _, t := range slices.Backward(v.laterTimestamps()) {
-		at = t.POETime(at)
+		at = t.EarliestPOE(at)
 	}
 	certificates := slices.Concat(v.signed.Certificates, v.store.data.Certificates)
 	for _, token := range v.signed.SignatureTimestamps() {
@@ -93,7 +93,7 @@ func (v *signatureValidation) noteTimestamps() {
 	best := at
 	for i := range v.signatureTimestamps {
 		v.validator().Timestamp(&v.signatureTimestamps[i], v.knownWithSignature, at)
-		best = v.signatureTimestamps[i].POETime(best)
+		best = v.signatureTimestamps[i].EarliestPOE(best)
 	}
 	for _, t := range slices.Concat(v.signatureTimestamps, tokensOf(v.laterTimestamps())) {
 		v.report.Timestamps = append(v.report.Timestamps, t.Report)
@@ -122,7 +122,7 @@ func (v *signatureValidation) notePastValidation() (err error) {
 	v.validator().PastValidation(&v.report, func(yield func(validation.POE) bool) {
 		at := v.options.Time
 		for _, t := range slices.Backward(v.laterTimestamps()) {
-			at = t.POETime(at)
+			at = t.EarliestPOE(at)
 			if !t.Report.Trusted {
 				continue
 			}

@@ -196,7 +196,7 @@ func (s *signature) snapshot(ctx context.Context) (found snapshot, err error) {
 		return found, err
 	}
 	for _, t := range slices.Concat(s.signatureTimestamps, s.archiveTimestamps) {
-		found.timestamps = append(found.timestamps, s.checkTimestamp(ctx, t) == nil)
+		found.timestamps = append(found.timestamps, s.verifyTimestamp(ctx, t) == nil)
 	}
 	return found, ctx.Err()
 }

@@ -54,7 +54,7 @@ type extension struct {
 	renew    bool
 	document *signedDocument
 	known    *validation.Known // holds the limit on the work, which all signatures share
-	data     hash.Cloner       // of the data of the only signature, which is not in the document; nil: it is
+	dataHash hash.Cloner       // of the data of the only signature, which is not in the document; nil: it is
 }
 
 // Extend extends all signatures of a document to a level, whichever software made them (EN 319
@@ -115,9 +115,9 @@ func (e *extension) readAndVerify(doc Document) error {
 	case len(e.document.signatures) == 0:
 		return ades.ErrUnsigned
 	}
-	if e.data != nil {
+	if e.dataHash != nil {
 		s := e.document.signatures[0]
-		s.GiveHash(s.References[0], e.data)
+		s.GiveHash(s.References[0], e.dataHash)
 	}
 	if err := e.document.verify(e.ctx); err != nil {
 		return err

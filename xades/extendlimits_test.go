@@ -34,7 +34,7 @@ func TestExtendNewLimits(t *testing.T) {
 		{"too long", 0, MaxSize, false, ErrLimit},
 	} {
 		doc := Document{ReaderAt: strings.NewReader("<a></a>"), Size: int64(len("<a></a>"))}
-		p, data, err := prepare(t.Context(), doc, signer, o)
+		p, dataHash, err := prepare(t.Context(), doc, signer, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func TestExtendNewLimits(t *testing.T) {
 		if test.size > 0 {
 			p.frame.before[0].To = test.size // it is not read
 		}
-		if _, ok, err := p.extendNew(t.Context(), made, o, data, ca.Sources(nil)); ok != test.ok || !errors.Is(err, test.err) {
+		if _, ok, err := p.extendNew(t.Context(), made, o, dataHash, ca.Sources(nil)); ok != test.ok || !errors.Is(err, test.err) {
 			t.Errorf("%s: got %v, %v, want %v, %v", test.name, ok, err, test.ok, test.err)
 		}
 	}

@@ -2,15 +2,23 @@ package xades
 
 import (
 	"bytes"
+	"crypto"
+	"crypto/elliptic"
+	"errors"
 	"fmt"
+	"hash"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/innsigli/innsigli/ades"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/internal/test/validators"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
@@ -151,3 +159,45 @@ func compareWithDSS(t *testing.T, stamped map[string][]string) {
 }
 
 var dssNames = map[string]string{"SIGNATURE_TIMESTAMP": "SignatureTimeStamp", "ARCHIVE_TIMESTAMP": "ArchiveTimeStamp"}
+
+// plainHash is a hash that cannot be copied, and refusingHash one that refuses it (hash.Cloner).
+type (
+	plainHash    struct{ hash.Hash }
+	refusingHash struct{ hash.Hash }
+)
+
+func (refusingHash) Clone() (hash.Cloner, error) { return nil, errors.ErrUnsupported }
+
+func init() {
+	crypto.RegisterHash(crypto.MD4, func() hash.Hash { return plainHash{crypto.SHA256.New()} })
+	crypto.RegisterHash(crypto.RIPEMD160, func() hash.Hash { return refusingHash{crypto.SHA256.New()} })
+}
+
+// TestImprintsWithoutCopies computes the imprints of archive timestamps with hashes that cannot be copied,
+// as those of GOFIPS140=v1.0.0.
+func TestImprintsWithoutCopies(t *testing.T) {
+	t.Parallel()
+	key := certtest.NewKey(t, elliptic.P256())
+	doc := Document{ReaderAt: strings.NewReader("<a></a>"), Size: int64(len("<a></a>"))}
+	r, err := Sign(t.Context(), doc, key, catest.IssueSigner(t, catest.New(t), key, time.Now()), Options{}, ades.Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := readSource(t.Context(), doc.With(r), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := readSignatures(t.Context(), src.doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, added := range []string{"", "one", "two"} {
+		want, err := all[0].archiveTimestampImprint(t.Context(), exclusive, crypto.SHA256, none, []byte(added))
+		for _, h := range []crypto.Hash{crypto.MD4, crypto.RIPEMD160} {
+			got, err2 := all[0].archiveTimestampImprint(t.Context(), exclusive, h, none, []byte(added))
+			if err != nil || err2 != nil || !bytes.Equal(got, want) {
+				t.Errorf("%v, %q: got %x, %v, want %x, %v", h, added, got, err2, want, err)
+			}
+		}
+	}
+}

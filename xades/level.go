@@ -60,7 +60,7 @@ func (v *signatureValidation) formatWithoutTimestamp() string {
 
 // baselineLongTermLevel returns the level of a baseline signature that has its validation data.
 func (v *signatureValidation) baselineLongTermLevel() string {
-	if len(validation.ReadableTimestamps(v.validatedArchiveTimestamps)) == 0 {
+	if len(readable(v.validatedArchiveTimestamps)) == 0 {
 		return "LT"
 	}
 	return "LTA"
@@ -70,7 +70,7 @@ func (v *signatureValidation) baselineLongTermLevel() string {
 // to it.
 func (v *signatureValidation) extendedLevel(sufficient bool) string {
 	switch stamped := v.hasTimestampedReferences(); {
-	case sufficient && len(validation.ReadableTimestamps(v.validatedArchiveTimestamps))+len(v.archiveTimestamps132) > 0:
+	case sufficient && len(readable(v.validatedArchiveTimestamps))+len(v.archiveTimestamps132) > 0:
 		return "A"
 	case sufficient && !v.hasReferences():
 		return "LT"
@@ -86,7 +86,7 @@ func (v *signatureValidation) extendedLevel(sufficient bool) string {
 // timestamps are from before the expiry of the signer's certificate, and each SignatureTimeStamp
 // has from least to most EncapsulatedTimeStamps (EN 319 132-1 6.3, requirements n and o).
 func (v *signatureValidation) hasTimestamps(least, most int) bool {
-	own := validation.ReadableTimestamps(v.validatedTimestamps)
+	own := readable(v.validatedTimestamps)
 	for _, t := range own {
 		if v.signer != nil && !t.Token.Time.Before(v.signer.NotAfter) {
 			return false
@@ -138,11 +138,11 @@ func (v *signatureValidation) hasProperty(locals ...string) bool {
 // and for the timestamp authorities. It does not require the data for the last archive timestamp,
 // which the next renewal adds.
 func (v *signatureValidation) hasLongTermData() bool {
-	targets := validation.Targets(v.validatedTimestamps)
+	targets := validation.Targets(readable(v.validatedTimestamps))
 	if v.signer != nil {
 		targets = append(targets, validation.Target{Certificate: v.signer, BestSignatureTime: v.report.BestTime})
 	}
-	earlier := validation.ReadableTimestamps(v.validatedArchiveTimestamps)
+	earlier := readable(v.validatedArchiveTimestamps)
 	if len(earlier) > 0 {
 		targets = append(targets, validation.Targets(earlier[:len(earlier)-1])...)
 	}

@@ -21,13 +21,16 @@ import (
 type layout struct {
 	frame
 	reference reference
-	writeData func(w io.Writer) error // writes the octets to digest; nil in a wrapping
+	writeData func(w io.Writer) error // writes the octets to sign; nil in a wrapping, whose plan writes them
 }
+
+// sinks receive the document and the octets to sign.
+type sinks struct{ document, signedData io.Writer }
 
 // frame is the signed document without the signature element.
 type frame struct {
 	ids           ids
-	before, after []Piece // after begins with the end tag of the signature, or an Object before it
+	before, after []Piece // after begins with the signature's Object for the document, if any, and its end tag
 	encoding      xmldoc.Encoding
 }
 
@@ -43,7 +46,7 @@ func Prepare(ctx context.Context, doc Document, signer ades.SignerIdentity, opti
 	return p, err
 }
 
-// prepare is [Prepare]. It also returns a hash of the data that the signature signs.
+// prepare is [Prepare]. It also returns the hash of the signed data, from which extendNew continues.
 func prepare(ctx context.Context, doc Document, signer ades.SignerIdentity, options Options) (*Pending, hash.Hash, error) {
 	signer, err := signer.Resolve()
 	if err != nil {
@@ -58,17 +61,17 @@ func prepare(ctx context.Context, doc Document, signer ades.SignerIdentity, opti
 	if err := validation.CheckClaimedTime(signer.Certificate, options.Time); err != nil {
 		return nil, nil, fmt.Errorf("xades: signing time: %w", err)
 	}
-	base, sum := signer.Algorithm.Hash.New(), signer.Algorithm.Hash.New()
-	l, err := planLayout(ctx, doc, options, base, sum)
+	documentHash, dataHash := signer.Algorithm.Hash.New(), signer.Algorithm.Hash.New()
+	l, err := planLayout(ctx, doc, options, sinks{document: documentHash, signedData: dataHash})
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &Pending{signer: signer, base: doc.Size, baseSum: base.Sum(nil), level: options.Level, frame: l.frame}
-	if p.markup, err = newMarkup(signer, options, l.reference, l.ids, sum.Sum(nil)); err != nil {
+	p := &Pending{signer: signer, base: doc.Size, baseSum: documentHash.Sum(nil), level: options.Level, frame: l.frame}
+	if p.markup, err = newMarkup(signer, options, l.reference, l.ids, dataHash.Sum(nil)); err != nil {
 		return nil, nil, err
 	}
 	p.signedInfo, err = p.markup.signedInfo()
-	return p, sum, err
+	return p, dataHash, err
 }
 
 // Check reports whether a document can be signed with these options; it needs no signer. It returns
@@ -78,7 +81,7 @@ func Check(ctx context.Context, doc Document, options Options) error {
 	if err := options.check(); err != nil {
 		return err
 	}
-	_, err := planLayout(ctx, doc, options, io.Discard, io.Discard)
+	_, err := planLayout(ctx, doc, options, sinks{document: io.Discard, signedData: io.Discard})
 	return err
 }
 
@@ -91,7 +94,7 @@ func Check(ctx context.Context, doc Document, options Options) error {
 // be had, Sign returns the revision that adds it at level T with the error: an [Extender] can continue
 // from there.
 func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.SignerIdentity, options Options, sources ades.Sources) (Revision, error) {
-	p, data, err := prepare(ctx, doc, signer, options)
+	p, dataHash, err := prepare(ctx, doc, signer, options)
 	if err != nil {
 		return Revision{}, err
 	}
@@ -99,58 +102,73 @@ func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.Sign
 	if err != nil || options.Level <= ades.T {
 		return r, err
 	}
-	if extended, ok, err := p.extendNew(ctx, r, options, data, sources); err != nil {
+	extended, ok, err := p.extendNew(ctx, r, options, dataHash, sources)
+	if err != nil {
 		return r, err
-	} else if ok {
+	}
+	if ok {
 		return extended, nil
 	}
 	further, err := Extender{Sources: sources}.ExtendLast(ctx, doc.With(r), options.Level)
 	if err != nil {
 		return r, err
 	}
+	extended = r
 	for _, next := range further {
-		if r, err = r.join(next); err != nil {
+		if extended, err = extended.join(next); err != nil {
 			return r, err
 		}
 	}
-	return r, nil
+	return extended, nil
 }
 
 // planLayout chooses the position of the new signature. It checks that the existing signatures are
-// valid as far as the document shows, and that they stay so. It writes the document to base and the
-// octets to sign to signed.
-func planLayout(ctx context.Context, doc Document, o Options, base, signed io.Writer) (layout, error) {
+// valid as far as the document shows, and that they stay so: in planInside, or in wrapping.plan.
+func planLayout(ctx context.Context, doc Document, o Options, to sinks) (layout, error) {
 	if o.Packing == Enveloped || o.Base64 {
-		src, err := readSource(ctx, doc, base)
+		src, err := readSource(ctx, doc, to.document)
 		if err != nil {
 			return layout{}, err
 		}
-		return planInside(ctx, src, o, signed)
+		return planInside(ctx, src, o, to.signedData)
 	}
 	begin, err := readOpening(doc)
 	if err != nil {
 		return layout{}, err
 	}
 	if o.Packing == InternallyDetached && begin.container {
-		src, err := readSource(ctx, doc, base)
-		if err != nil {
-			return layout{}, err
-		}
-		if isSignedContainer(src.doc) {
-			return planInside(ctx, src, o, signed)
-		}
-		base = io.Discard // readSource has written the document to it
+		return planDetached(ctx, doc, o, begin, to)
 	}
-	w, err := wrap(ctx, doc, o, begin, base)
+	return planAround(ctx, doc, o, begin, to)
+}
+
+// planDetached is planLayout for InternallyDetached and a document that may be a container. If that
+// cannot take another signature, it gets a container around it.
+func planDetached(ctx context.Context, doc Document, o Options, begin opening, to sinks) (layout, error) {
+	src, err := readSource(ctx, doc, to.document)
 	if err != nil {
 		return layout{}, err
 	}
-	return w.layout, w.plan(ctx, signed)
+	if isSignedContainer(src.doc) {
+		return planInside(ctx, src, o, to.signedData)
+	}
+	// readSource has written the document already.
+	return planAround(ctx, doc, o, begin, sinks{document: io.Discard, signedData: to.signedData})
+}
+
+// planAround is planLayout for a document that gets new elements around it.
+func planAround(ctx context.Context, doc Document, o Options, begin opening, to sinks) (layout, error) {
+	w, err := wrap(ctx, doc, o, begin, to.document)
+	if err != nil {
+		return layout{}, err
+	}
+	err = w.plan(ctx, to.signedData)
+	return w.layout, err
 }
 
 // planInside is planLayout for a document that stays the root of the signed document, or that is
 // embedded as a file in Base64.
-func planInside(ctx context.Context, src *source, o Options, signed io.Writer) (layout, error) {
+func planInside(ctx context.Context, src *source, o Options, signedData io.Writer) (layout, error) {
 	before, err := readExistingSignatures(ctx, src.doc, "")
 	if err != nil {
 		return layout{}, err
@@ -167,7 +185,8 @@ func planInside(ctx context.Context, src *source, o Options, signed io.Writer) (
 	if err := checkSize(l.withEmptySignature(src.size())); err != nil {
 		return l, err
 	}
-	return l, readError(l.writeData(contextWriter{ctx, signed}))
+	err = l.writeData(contextWriter{ctx, signedData})
+	return l, readError(err)
 }
 
 func newLayout(e xmldoc.Encoding) layout {
@@ -177,14 +196,16 @@ func newLayout(e xmldoc.Encoding) layout {
 // newLayoutIn returns the layout of a signature inside a document, or around its file in Base64.
 func newLayoutIn(src *source, o Options) (layout, error) {
 	l := newLayout(src.doc.Encoding())
-	switch o.Packing {
-	case Enveloping:
+	var err error
+	switch {
+	case o.Base64:
 		l.placeBase64(src)
-		return l, nil
-	case InternallyDetached:
-		return l, l.placeInContainer(src)
+	case o.Packing == InternallyDetached:
+		err = l.placeInContainer(src)
+	default:
+		err = l.placeEnveloped(src)
 	}
-	return l, l.placeEnveloped(src)
+	return l, err
 }
 
 // Transforms of references. All of them end in octets.
@@ -204,10 +225,10 @@ func (l *layout) placeEnveloped(src *source) error {
 	}
 	l.appendToRoot(src)
 	form := documentCanonicalization(src.doc)
-	l.reference.transforms = []string{
+	l.reference = reference{transforms: []string{
 		transform(filter2, element("dsig-filter2:XPath", attributes{"xmlns:dsig-filter2", filter2, "Filter", "subtract"}, "/descendant::ds:Signature")),
 		canonicalizationTransform(form),
-	}
+	}}
 	l.writeData = func(w io.Writer) error {
 		return src.doc.Canonicalize(w, form, xmldoc.Subset{Without: isSignature, Named: signatureName})
 	}
@@ -217,26 +238,14 @@ func (l *layout) placeEnveloped(src *source) error {
 // appendToRoot puts the signature before the end tag of the root element. An empty-element tag
 // becomes a start tag and an end tag.
 func (l *layout) appendToRoot(src *source) {
-	at, end, ok := src.doc.Root().ContentRange()
+	start, end, ok := src.doc.Root().ContentRange() // start is the offset of "/>" of an empty-element tag
 	if ok {
 		l.before, l.after = []Piece{{To: end}}, []Piece{l.markup(endTag), {From: end, To: src.size()}}
 		return
 	}
 	from, to := src.nameOf(src.doc.Root(), l.encoding)
-	l.before = []Piece{{To: at}, l.markup(">")}
-	l.after = []Piece{l.markup(endTag + "</"), {From: from, To: to}, {From: at + l.encoding.Width(), To: src.size()}}
-}
-
-// placeEnveloping puts a document of size bytes into an Object of the signature, except the first
-// opening bytes, which stay at the start.
-func (l *layout) placeEnveloping(opening, size int64) {
-	l.before = []Piece{{To: opening}}
-	l.after = []Piece{
-		l.markup(startTag("ds:Object", attributes{"Id", l.ids.document()})),
-		{From: opening, To: size},
-		l.markup("</ds:Object>" + endTag),
-	}
-	l.reference = reference{uri: "#" + l.ids.document(), kind: objectType, transforms: []string{canonicalizationTransform(exclusive)}}
+	l.before = []Piece{{To: start}, l.markup(">")}
+	l.after = []Piece{l.markup(endTag + "</"), {From: from, To: to}, {From: start + l.encoding.Width(), To: src.size()}}
 }
 
 // placeBase64 puts the unchanged file into an Object of the signature, in Base64.
@@ -264,57 +273,48 @@ const (
 	containedName = "signed-document"
 )
 
-// placeDetached puts a document of size bytes and the signature side by side into a new root
-// element. The first opening bytes of the document stay at the start.
-func (l *layout) placeDetached(opening, size int64) {
-	l.before = []Piece{
-		{To: opening},
-		l.markup("<" + containerName + ">" + startTag(containedName, attributes{"Id", l.ids.document()})),
-		{From: opening, To: size},
-		l.markup("</" + containedName + ">"),
-	}
-	l.after = []Piece{l.markup(endTag + "</" + containerName + ">")}
-	l.reference = reference{uri: "#" + l.ids.document(), transforms: []string{canonicalizationTransform(exclusive)}}
-}
-
 // placeInContainer puts another signature into a container, over the same document as the existing
 // ones.
 func (l *layout) placeInContainer(src *source) error {
-	inside, ok := containedDocument(src.doc.Root())
+	document, ok := containedDocument(src.doc.Root())
 	if !ok {
 		return fmt.Errorf("%w: not a container of a signed document", ades.ErrUnreadable)
 	}
-	id, _ := inside.Attr("", "Id")
-	if n, _ := src.doc.ByID(id); n != inside {
+	id, _ := document.Attr("", "Id")
+	if n, _ := src.doc.ByID(id); n != document {
 		return fmt.Errorf("%w: another element has the identifier of the contained document", ades.ErrForbidden)
 	}
 	l.appendToRoot(src)
 	l.reference = reference{uri: "#" + id, transforms: []string{canonicalizationTransform(exclusive)}}
 	l.writeData = func(w io.Writer) error {
-		return src.doc.Canonicalize(w, exclusive, xmldoc.Subset{Apex: inside})
+		return src.doc.Canonicalize(w, exclusive, xmldoc.Subset{Apex: document})
 	}
 	return nil
 }
 
 // containedDocument returns the element of a container that the signatures sign. ok is false if the
-// container has any other content, which another signature would not cover.
-func containedDocument(root xmldoc.Node) (inside xmldoc.Node, ok bool) {
+// container has no such element, no signature, or any other content, which another signature would
+// not cover.
+func containedDocument(root xmldoc.Node) (document xmldoc.Node, ok bool) {
 	if !isContainer(root) {
-		return inside, false
+		return none, false
 	}
 	signatures := 0
 	for n := range root.Children() {
 		switch {
-		case inside == none && n.Is("", containedName):
-			inside = n
+		case document == none && n.Is("", containedName):
+			document = n
 		case isSignature(n):
 			signatures++
 		default:
-			return inside, false
+			return none, false
 		}
 	}
-	id, _ := inside.Attr("", "Id")
-	return inside, isPlainName(id) && signatures > 0
+	if document == none || signatures == 0 {
+		return none, false
+	}
+	id, _ := document.Attr("", "Id")
+	return document, isPlainName(id)
 }
 
 // isSignedContainer reports whether a document is a container that can take another signature, with

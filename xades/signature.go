@@ -66,7 +66,7 @@ type signature struct {
 	// archiveTimestamps132 are ArchiveTimeStamps of 1.3.2. They are over other data than those of
 	// 1.4.1, and are not validated.
 	archiveTimestamps132 []xmldoc.Node
-	hashes               archiveHashes // of archive timestamp imprints
+	imprints             imprintCache // of the archive timestamps
 }
 
 // encapsulatedTimestamp is a timestamp in an unsigned property.

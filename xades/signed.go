@@ -91,7 +91,7 @@ func (s *signature) checkExtensible() error {
 func (s *signature) verifiedTimestamps(ctx context.Context) ([]encapsulatedTimestamp, error) {
 	var all []encapsulatedTimestamp
 	for _, t := range s.signatureTimestamps {
-		err := s.checkTimestamp(ctx, t)
+		err := s.verifyTimestamp(ctx, t)
 		if errors.Is(err, xmldsig.ErrLimit) {
 			return nil, readError(err)
 		}
@@ -129,7 +129,7 @@ func (s *signature) verify(ctx context.Context) error {
 		}
 	}
 	for _, t := range s.archiveTimestamps {
-		if err := s.checkTimestamp(ctx, t); err != nil {
+		if err := s.verifyTimestamp(ctx, t); err != nil {
 			return fmt.Errorf("archive timestamp: %w", err)
 		}
 	}

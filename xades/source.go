@@ -45,24 +45,24 @@ type opening struct {
 	container bool  // the first maxOpening bytes have a start tag like that of a container
 }
 
-// readSource reads a document once and parses it. It also writes the bytes to base, if base is not
+// readSource reads a document once and parses it. It also writes the bytes to sink, if sink is not
 // nil.
-func readSource(ctx context.Context, doc Document, base io.Writer) (*source, error) {
+func readSource(ctx context.Context, doc Document, sink io.Writer) (*source, error) {
 	b, err := readBytes(ctx, doc)
 	if err != nil {
 		return nil, err
 	}
-	if base == nil {
+	if sink == nil {
 		return parseSource(b)
 	}
-	return parseBeside(ctx, b, base, b)
+	return parseBeside(ctx, b, sink, b)
 }
 
-// parseBeside parses a document, and writes parts of its bytes to base at the same time.
-func parseBeside(ctx context.Context, b []byte, base io.Writer, parts ...[]byte) (*source, error) {
+// parseBeside parses a document, and writes parts of its bytes to sink at the same time.
+func parseBeside(ctx context.Context, b []byte, sink io.Writer, parts ...[]byte) (*source, error) {
 	written := make(chan error)
 	go func() {
-		w := contextWriter{ctx, base}
+		w := contextWriter{ctx, sink}
 		var err error
 		for _, part := range parts {
 			for len(part) > 0 && err == nil {

@@ -15,51 +15,60 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/tsp"
 	"github.com/innsigli/innsigli/internal/pki/validation"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // errCanonicalization: the CanonicalizationMethod of a timestamp is unknown.
 var errCanonicalization = errors.New("unknown canonicalization method of the timestamp")
 
-// archiveHashes is a cache for the archive timestamps of a signature. The imprint of each begins
-// with most of the imprint of the one before. With a hash state to continue from, thirty years of
-// them take little longer than the last one.
-type archiveHashes struct {
-	unsigned []xmldoc.Node // the unsigned properties
-	states   []archiveHash
+// validatedTimestamp is a timestamp with its property and the report of its validation.
+type validatedTimestamp struct {
+	validation.Timestamp
+	property xmldoc.Node
 }
 
-// archiveForm is what two imprints need in common to share a hash state.
-type archiveForm struct {
+// imprintCache is a cache for the imprints of the archive timestamps of a signature. They are
+// computed from the oldest to the newest. Each continues from a hash state of the one before, and
+// digests only the properties between the two, and the Objects again.
+type imprintCache struct {
+	properties []xmldoc.Node  // the unsigned properties
+	states     []imprintState // one for each form
+}
+
+// imprintForm is what two imprints need in common to share a hash state.
+type imprintForm struct {
 	c14n xmldoc.Canonicalization
 	hash crypto.Hash
 }
 
-// archiveHash is the state of a hash after everything before the unsigned properties, and the first
-// of those.
-type archiveHash struct {
-	archiveForm
-	state      hash.Cloner
-	properties int // how many unsigned properties it has digested
+// imprintState is the state of a hash after the signed data, SignedInfo, SignatureValue, KeyInfo and
+// the first unsigned properties.
+type imprintState struct {
+	imprintForm
+	state hash.Cloner
+	taken int // number of unsigned properties
 }
 
-// checkTimestamps reads and validates the timestamps of the signature, the archive timestamps from
+// validateTimestamps reads and validates the timestamps of the signature, the archive timestamps from
 // the newest to the oldest. A trusted archive timestamp is a POE of the timestamps before it, whose
 // certificates are then validated at its time (EN 319 102-1 5.6.3). Every trusted timestamp is a
 // POE of the signature. The only errors are those of the context.
-func (v *signatureValidation) checkTimestamps() (err error) {
+func (v *signatureValidation) validateTimestamps() (err error) {
 	v.validationData.ShareLimit(v.inspection.known)
 	v.known = v.inspection.known.With(v.knownCertificates...)
-	if v.validatedTimestamps, err = v.readTimestamps(ades.SignatureTimestamp, v.signatureTimestamps); err != nil {
+	if v.validatedTimestamps, err = v.readAndCompare(ades.SignatureTimestamp, v.signatureTimestamps); err != nil {
 		return err
 	}
-	if v.validatedArchiveTimestamps, err = v.readTimestamps(ades.ArchiveTimestamp, v.archiveTimestamps); err != nil {
+	if v.validatedArchiveTimestamps, err = v.readAndCompare(ades.ArchiveTimestamp, v.archiveTimestamps); err != nil {
 		return err
 	}
-	for i := range slices.Backward(v.validatedArchiveTimestamps) {
-		v.newValidator().Timestamp(&v.validatedArchiveTimestamps[i], v.known, v.poeTime(v.archiveTimestamps[i].property))
+	for i := range slices.Backward(v.validatedArchiveTimestamps) { // poeTime uses the newer ones
+		t := &v.validatedArchiveTimestamps[i]
+		v.newValidator().Timestamp(&t.Timestamp, v.known, v.poeTime(t.property))
 	}
 	for i := range v.validatedTimestamps {
-		v.newValidator().Timestamp(&v.validatedTimestamps[i], v.known, v.poeTime(v.signatureTimestamps[i].property))
+		t := &v.validatedTimestamps[i]
+		v.newValidator().Timestamp(&t.Timestamp, v.known, v.poeTime(t.property))
 	}
 	v.noteTimestamps()
 	return nil
@@ -70,9 +79,9 @@ func (v *signatureValidation) checkTimestamps() (err error) {
 // it (EN 319 132-1 5.5.2.2).
 func (v *signatureValidation) poeTime(property xmldoc.Node) time.Time {
 	at := v.options.Time
-	for i, archive := range v.archiveTimestamps {
+	for _, archive := range v.validatedArchiveTimestamps {
 		if property.Precedes(archive.property) {
-			at = v.validatedArchiveTimestamps[i].POETime(at)
+			at = archive.EarliestPOE(at)
 		}
 	}
 	return at
@@ -82,12 +91,13 @@ func (v *signatureValidation) poeTime(property xmldoc.Node) time.Time {
 // of its POE.
 func (v *signatureValidation) proofsOfExistence(yield func(validation.POE) bool) {
 	at := v.options.Time
-	for i, t := range slices.Backward(v.validatedArchiveTimestamps) {
-		at = t.POETime(at)
+	for _, t := range slices.Backward(v.validatedArchiveTimestamps) {
+		at = t.EarliestPOE(at)
 		if !t.Report.Trusted {
 			continue
 		}
-		data := v.dataBefore(v.archiveTimestamps[i].property).ShareLimit(v.inspection.known)
+		data := v.dataBefore(t.property)
+		data.ShareLimit(v.inspection.known)
 		if !yield(validation.POE{Data: data, At: at}) {
 			return
 		}
@@ -99,43 +109,54 @@ func (v *signatureValidation) noteTimestamps() {
 	best := v.options.Time
 	for _, t := range slices.Concat(v.validatedTimestamps, v.validatedArchiveTimestamps) {
 		v.report.Timestamps = append(v.report.Timestamps, t.Report)
-		if best = t.POETime(best); t.Report.Trusted {
+		best = t.EarliestPOE(best)
+		if t.Report.Trusted {
 			v.report.BestTime = best
 		}
 	}
 }
 
-// readTimestamps parses timestamps and compares them with their imprints.
-func (v *signatureValidation) readTimestamps(kind ades.TimestampType, encapsulated []encapsulatedTimestamp) ([]validation.Timestamp, error) {
+// readable returns the timestamps whose token could be read.
+func readable(timestamps []validatedTimestamp) []validation.Timestamp {
 	var all []validation.Timestamp
-	for _, c := range encapsulated {
-		t := validation.Read(kind, c.der)
-		t.Report.Name, _ = c.property.Attr("", "Id")
-		if t.Token != nil {
-			if err := v.compare(&t, c); err != nil {
+	for _, t := range timestamps {
+		all = append(all, t.Timestamp)
+	}
+	return validation.ReadableTimestamps(all)
+}
+
+// readAndCompare parses timestamps and compares them with their imprints.
+func (v *signatureValidation) readAndCompare(kind ades.TimestampType, encapsulated []encapsulatedTimestamp) ([]validatedTimestamp, error) {
+	var all []validatedTimestamp
+	for _, t := range encapsulated {
+		read := validation.Read(kind, t.der)
+		read.Report.Name, _ = t.property.Attr("", "Id")
+		if read.Token != nil {
+			if err := v.compareImprint(&read, t); err != nil {
 				return nil, err
 			}
 		}
-		all = append(all, t)
+		all = append(all, validatedTimestamp{read, t.property})
 	}
 	return all, nil
 }
 
-func (v *signatureValidation) compare(t *validation.Timestamp, c encapsulatedTimestamp) error {
-	sum, err := v.timestampImprint(v.ctx, c, t.Token.Hash)
+// compareImprint compares a timestamp with its imprint, and writes the result to the report of read.
+func (v *signatureValidation) compareImprint(read *validation.Timestamp, t encapsulatedTimestamp) error {
+	sum, err := v.timestampImprint(v.ctx, t, read.Token.Hash)
 	switch {
 	case v.ctx.Err() != nil:
 		return v.ctx.Err()
 	case err != nil:
-		t.Report.Fail(err.Error())
+		read.Report.Fail(err.Error())
 	default:
-		t.Check(sum, slices.Concat(v.knownCertificates, v.validationData.Certificates))
+		read.Check(sum, slices.Concat(v.knownCertificates, v.validationData.Certificates))
 	}
 	return nil
 }
 
-// checkTimestamp compares a timestamp with its imprint, and verifies its value.
-func (s *signature) checkTimestamp(ctx context.Context, t encapsulatedTimestamp) error {
+// verifyTimestamp compares a timestamp with its imprint, and verifies its value.
+func (s *signature) verifyTimestamp(ctx context.Context, t encapsulatedTimestamp) error {
 	if t.token == nil {
 		return fmt.Errorf("%w: token", tsp.ErrFormat)
 	}
@@ -149,7 +170,10 @@ func (s *signature) checkTimestamp(ctx context.Context, t encapsulatedTimestamp)
 
 // timestampImprint returns the message imprint that a timestamp of the signature has to have.
 func (s *signature) timestampImprint(ctx context.Context, t encapsulatedTimestamp, h crypto.Hash) ([]byte, error) {
-	if t.property.Is(ns141, "ArchiveTimeStamp") {
+	switch {
+	case t.c14n.Method == 0:
+		return nil, errCanonicalization
+	case t.property.Is(ns141, "ArchiveTimeStamp"):
 		return s.archiveTimestampImprint(ctx, t.c14n, h, t.property, nil)
 	}
 	return s.signatureTimestampImprint(ctx, t.c14n, h)
@@ -158,64 +182,60 @@ func (s *signature) timestampImprint(ctx context.Context, t encapsulatedTimestam
 // signatureTimestampImprint returns the message imprint of a signature timestamp: the digest of the
 // element SignatureValue (EN 319 132-1 5.3).
 func (s *signature) signatureTimestampImprint(ctx context.Context, c xmldoc.Canonicalization, h crypto.Hash) ([]byte, error) {
-	begin := func() (hash.Hash, error) { return h.New(), nil }
-	return digest(ctx, c, begin, func(w io.Writer) error { return s.write(w, c, s.SignatureValue) })
-}
-
-// archiveTimestampImprint returns the message imprint of an archive timestamp in the property
-// before (EN 319 132-1 5.5.2.2): the digest of all data that the signature signs, SignedInfo,
-// SignatureValue and KeyInfo, the unsigned properties before it, and the Objects without the
-// qualifying properties. For a timestamp that is to be added, before is none, and added is the
-// canonical form of the properties that are to be added before it.
-func (s *signature) archiveTimestampImprint(ctx context.Context, c xmldoc.Canonicalization, h crypto.Hash, before xmldoc.Node, added []byte) ([]byte, error) {
-	begin := func() (hash.Hash, error) { return s.archiveTimestampHash(ctx, archiveForm{c, h}, before) }
-	return digest(ctx, c, begin, func(w io.Writer) error {
-		if _, err := w.Write(added); err != nil {
-			return err
-		}
-		return s.write(w, c, s.otherObjects()...)
-	})
-}
-
-func digest(ctx context.Context, c xmldoc.Canonicalization, begin func() (hash.Hash, error), write func(io.Writer) error) ([]byte, error) {
-	if c.Method == 0 {
-		return nil, errCanonicalization
-	}
-	sum, err := begin()
-	if err == nil {
-		err = write(contextWriter{ctx, sum})
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading what a timestamp covers: %w", err)
+	sum := h.New()
+	if err := s.write(contextWriter{ctx, sum}, c, s.SignatureValue); err != nil {
+		return nil, errCovered(err)
 	}
 	return sum.Sum(nil), ctx.Err()
 }
 
-// archiveTimestampHash returns a hash of the input of an archive timestamp imprint without the
-// Objects, which come last.
-func (s *signature) archiveTimestampHash(ctx context.Context, f archiveForm, before xmldoc.Node) (hash.Hash, error) {
-	unsigned := s.unsignedBefore(before)
-	sum, taken, err := s.resumeHash(ctx, f, len(unsigned))
+// archiveTimestampImprint returns the message imprint of the archive timestamp in property (EN 319
+// 132-1 5.5.2.2): the digest of all data that the signature signs, SignedInfo, SignatureValue and
+// KeyInfo, the unsigned properties before property, and the Objects without the qualifying
+// properties. For a timestamp that is to be added, property is none, and added is the canonical form
+// of the properties that are to be added before it.
+func (s *signature) archiveTimestampImprint(ctx context.Context, c xmldoc.Canonicalization, h crypto.Hash, property xmldoc.Node, added []byte) ([]byte, error) {
+	sum, err := s.archiveTimestampHash(ctx, imprintForm{c, h}, property, added)
+	if err != nil {
+		return nil, errCovered(err)
+	}
+	return sum.Sum(nil), ctx.Err()
+}
+
+func errCovered(err error) error {
+	return fmt.Errorf("reading what a timestamp covers: %w", err)
+}
+
+// archiveTimestampHash returns a hash of the input of an archive timestamp imprint.
+func (s *signature) archiveTimestampHash(ctx context.Context, f imprintForm, property xmldoc.Node, added []byte) (hash.Hash, error) {
+	properties := s.unsignedBefore(property)
+	sum, taken, err := s.resumeHash(ctx, f, len(properties))
 	if err != nil {
 		return nil, err
 	}
-	if err := s.write(contextWriter{ctx, sum}, f.c14n, unsigned[taken:]...); err != nil {
+	w := contextWriter{ctx, sum}
+	if err := s.write(w, f.c14n, properties[taken:]...); err != nil {
 		return nil, err
 	}
-	return sum, s.hashes.remember(f, sum, len(unsigned))
+	s.imprints.add(f, sum, len(properties))
+	if _, err := w.Write(added); err != nil {
+		return nil, err
+	}
+	err = s.write(w, f.c14n, s.otherObjects()...)
+	return sum, err
 }
 
-// resumeHash returns the hash state of an earlier imprint that has digested at most this number of
-// unsigned properties, and how many it has. If there is none, it digests what comes before the
-// unsigned properties.
-func (s *signature) resumeHash(ctx context.Context, f archiveForm, unsigned int) (sum hash.Hash, taken int, err error) {
-	for _, b := range s.hashes.states {
-		if b.equal(f) && b.properties <= unsigned {
-			sum, err = b.state.Clone()
-			return sum, b.properties, err
+// resumeHash returns the hash state of an earlier imprint that has digested at most limit unsigned
+// properties, and how many it has digested. If there is none, it digests what comes before the unsigned
+// properties.
+func (s *signature) resumeHash(ctx context.Context, f imprintForm, limit int) (sum hash.Hash, taken int, err error) {
+	for _, earlier := range s.imprints.states {
+		if earlier.equal(f) && earlier.taken <= limit {
+			sum, err = earlier.state.Clone()
+			return sum, earlier.taken, err
 		}
 	}
-	// The hash is usually remembered from verifying the reference.
+	// Hash has the state in its cache if the reference was verified before.
 	if sum, err = s.Hash(ctx, f.hash, s.References[0], f.c14n); err != nil {
 		return nil, 0, err
 	}
@@ -225,26 +245,19 @@ func (s *signature) resumeHash(ctx context.Context, f archiveForm, unsigned int)
 			return nil, 0, err
 		}
 	}
-	return sum, 0, s.write(w, f.c14n, s.SignedInfo, s.SignatureValue, s.KeyInfo)
+	err = s.write(w, f.c14n, s.SignedInfo, s.SignatureValue, s.KeyInfo)
+	return sum, 0, err
 }
 
-// remember keeps a hash state, one for each form.
-func (m *archiveHashes) remember(f archiveForm, sum hash.Hash, taken int) error {
-	state, ok := sum.(hash.Cloner)
-	if !ok {
-		return nil // the next imprint starts from the beginning
+// add keeps a copy of a hash, if it can be copied, instead of an earlier one of the same form.
+func (c *imprintCache) add(f imprintForm, sum hash.Hash, taken int) {
+	if state, ok := xmldsig.CopyHash(sum); ok {
+		c.states = slices.DeleteFunc(c.states, func(old imprintState) bool { return old.equal(f) })
+		c.states = append(c.states, imprintState{f, state, taken})
 	}
-	state, err := state.Clone()
-	b := archiveHash{f, state, taken}
-	if i := slices.IndexFunc(m.states, func(b archiveHash) bool { return b.equal(f) }); i >= 0 {
-		m.states[i] = b
-	} else {
-		m.states = append(m.states, b)
-	}
-	return err
 }
 
-func (f archiveForm) equal(o archiveForm) bool {
+func (f imprintForm) equal(o imprintForm) bool {
 	return f.hash == o.hash && f.c14n.Method == o.c14n.Method && f.c14n.Comments == o.c14n.Comments &&
 		slices.Equal(f.c14n.Prefixes, o.c14n.Prefixes)
 }
@@ -279,10 +292,10 @@ func (s *signature) unsignedBefore(node xmldoc.Node) []xmldoc.Node {
 	if s.unsigned == none {
 		return nil
 	}
-	if s.hashes.unsigned == nil {
-		s.hashes.unsigned = slices.Collect(s.unsigned.Elements())
+	if s.imprints.properties == nil {
+		s.imprints.properties = slices.Collect(s.unsigned.Elements())
 	}
-	all := s.hashes.unsigned
+	all := s.imprints.properties
 	if node == none {
 		return all
 	}

@@ -39,10 +39,10 @@ type signatureValidation struct {
 	*inspection
 	*signature
 	scope                      scope
-	known                      *validation.Known // also with the certificates of this signature
-	validatedTimestamps        []validation.Timestamp
-	validatedArchiveTimestamps []validation.Timestamp
-	manifestIncomplete         bool // the document lacks an entry of a Manifest
+	known                      *validation.Known    // also with the certificates of this signature
+	validatedTimestamps        []validatedTimestamp // signature timestamps, in document order
+	validatedArchiveTimestamps []validatedTimestamp // in document order
+	manifestIncomplete         bool                 // the document lacks an entry of a Manifest
 	report                     ades.SignatureReport
 }
 
@@ -196,7 +196,7 @@ func (v *signatureValidation) run() error {
 		return err
 	}
 	v.noteCoverage()
-	if err := v.checkTimestamps(); err != nil {
+	if err := v.validateTimestamps(); err != nil {
 		return err
 	}
 	v.newValidator().Signer(&v.report, v.known)

@@ -25,13 +25,13 @@ type wrapping struct {
 // wrappingPrefix is the prefix that the signature binds around an enveloped document.
 const wrappingPrefix = "ds"
 
-// wrap reads the document that a signature around doc makes, and writes doc itself to base.
-func wrap(ctx context.Context, doc Document, o Options, begin opening, base io.Writer) (*wrapping, error) {
+// wrap reads the document that a signature around doc makes, and writes doc itself to sink.
+func wrap(ctx context.Context, doc Document, o Options, begin opening, sink io.Writer) (*wrapping, error) {
 	w := &wrapping{layout: newLayout(begin.encoding)}
 	if o.Packing == Enveloping {
-		w.placeEnveloping(begin.end, doc.Size)
+		w.placeEnveloping(begin, doc.Size)
 	} else {
-		w.placeDetached(begin.end, doc.Size)
+		w.placeDetached(begin, doc.Size)
 	}
 	made := w.withEmptySignature(doc.Size)
 	if err := checkSize(made); err != nil {
@@ -46,7 +46,7 @@ func wrap(ctx context.Context, doc Document, o Options, begin opening, base io.W
 	for _, p := range w.documentPieces {
 		document = append(document, b[p.From:p.To])
 	}
-	if w.next, err = parseBeside(ctx, b, base, document...); err != nil {
+	if w.next, err = parseBeside(ctx, b, sink, document...); err != nil {
 		return nil, err
 	}
 	if err := w.check(); err != nil {
@@ -56,6 +56,31 @@ func wrap(ctx context.Context, doc Document, o Options, begin opening, base io.W
 		err = checkObjectContent(w.wrapper)
 	}
 	return w, cmp.Or(err, checkXMLNames(w.next.doc))
+}
+
+// placeEnveloping puts a document of size bytes into an Object of the signature, except its opening,
+// which stays at the start.
+func (l *layout) placeEnveloping(begin opening, size int64) {
+	l.before = []Piece{{To: begin.end}}
+	l.after = []Piece{
+		l.markup(startTag("ds:Object", attributes{"Id", l.ids.document()})),
+		{From: begin.end, To: size},
+		l.markup("</ds:Object>" + endTag),
+	}
+	l.reference = reference{uri: "#" + l.ids.document(), kind: objectType, transforms: []string{canonicalizationTransform(exclusive)}}
+}
+
+// placeDetached puts a document of size bytes and the signature side by side into a new root
+// element. The opening of the document stays at the start.
+func (l *layout) placeDetached(begin opening, size int64) {
+	l.before = []Piece{
+		{To: begin.end},
+		l.markup("<" + containerName + ">" + startTag(containedName, attributes{"Id", l.ids.document()})),
+		{From: begin.end, To: size},
+		l.markup("</" + containedName + ">"),
+	}
+	l.after = []Piece{l.markup(endTag + "</" + containerName + ">")}
+	l.reference = reference{uri: "#" + l.ids.document(), transforms: []string{canonicalizationTransform(exclusive)}}
 }
 
 // piecesOf returns where the original document is in the document that a revision makes.
@@ -140,11 +165,11 @@ func checkObjectContent(object xmldoc.Node) error {
 	return nil
 }
 
-// plan writes the octets to sign, and checks that the existing signatures are valid and stay so. If
-// the new document alone cannot show that, plan parses the original document too; before, it
-// releases the tree of the new one.
-func (w *wrapping) plan(ctx context.Context, signed io.Writer) error {
-	if err := w.next.doc.Canonicalize(contextWriter{ctx, signed}, exclusive, xmldoc.Subset{Apex: w.wrapper}); err != nil {
+// plan writes the octets to sign to signedData, and checks that the existing signatures are valid and
+// stay so. If the new document alone cannot show that, plan parses the original document too; before,
+// it releases the tree of the new one.
+func (w *wrapping) plan(ctx context.Context, signedData io.Writer) error {
+	if err := w.next.doc.Canonicalize(contextWriter{ctx, signedData}, exclusive, xmldoc.Subset{Apex: w.wrapper}); err != nil {
 		return readError(err)
 	}
 	all, err := readExistingSignatures(ctx, w.next.doc, w.ids)

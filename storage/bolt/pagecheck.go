@@ -144,7 +144,8 @@ func (c *pageCheck) load(id uint64, depth int) (page, error) {
 	}
 	p.size = int64(more+1) * c.pageSize
 	p.kind, p.count = binary.NativeEndian.Uint16(p.head[8:]), int(binary.NativeEndian.Uint16(p.head[10:]))
-	return p, p.readElements()
+	err := p.readElements()
+	return p, err
 }
 
 // readElements reads the elements of a page that takes several.

@@ -46,10 +46,10 @@ func (t *Timestamp) Check(sum []byte, known []*x509.Certificate) {
 	}
 }
 
-// POETime returns the earliest time of a POE for the data that the timestamp covers, given that
+// EarliestPOE returns the earliest time of a POE for the data that the timestamp covers, given that
 // there is a POE at the time later: the time of the timestamp if it is trusted and earlier, else
 // later.
-func (t *Timestamp) POETime(later time.Time) time.Time {
+func (t *Timestamp) EarliestPOE(later time.Time) time.Time {
 	if t.Report.Trusted && t.Report.Time.Before(later) {
 		return t.Report.Time
 	}

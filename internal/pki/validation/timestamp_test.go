@@ -49,10 +49,10 @@ func TestTimestamp(t *testing.T) {
 			if test.trusted {
 				want = r.Time
 			}
-			if got := stamp.POETime(later); !got.Equal(want) {
+			if got := stamp.EarliestPOE(later); !got.Equal(want) {
 				t.Errorf("POE before %v: got %v, want %v", later, got, want)
 			}
-			if got := stamp.POETime(earlier); !got.Equal(earlier) {
+			if got := stamp.EarliestPOE(earlier); !got.Equal(earlier) {
 				t.Errorf("POE before %v: got %v, want the same", earlier, got)
 			}
 		})

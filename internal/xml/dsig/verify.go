@@ -69,7 +69,8 @@ func (s *Signature) Hash(ctx context.Context, of crypto.Hash, r Reference, c xml
 	if err := s.write(&contextWriter{ctx: ctx, w: h}, sel, c); err != nil {
 		return nil, err
 	}
-	return h, s.work.saveHash(what, h)
+	s.work.saveHash(what, h)
+	return h, nil
 }
 
 // GiveHash gives the state of a hash of the data to which a reference leads, by its digest method, to

@@ -54,15 +54,22 @@ func (k *work) reset() {
 // extends the signatures after verifying them. Caches are kept.
 func (s *Signature) RenewWork() { s.work.reset() }
 
-// saveHash caches the state of a hash.
-func (k *work) saveHash(what hashKey, h hash.Hash) error {
-	state, ok := h.(hash.Cloner)
-	if !ok {
-		return fmt.Errorf("xmldsig: %v cannot be copied", what.hash) // all hashes of the standard library can be
+// saveHash caches the state of a hash, if it can be copied.
+func (k *work) saveHash(what hashKey, h hash.Hash) {
+	if state, ok := CopyHash(h); ok {
+		k.hashes[what] = state
 	}
-	state, err := state.Clone()
-	k.hashes[what] = state
-	return err
+}
+
+// CopyHash returns a copy of a hash. ok is false if the hash cannot be copied, as with GOFIPS140=v1.0.0:
+// the data is then read again instead.
+func CopyHash(h hash.Hash) (state hash.Cloner, ok bool) {
+	cloner, ok := h.(hash.Cloner)
+	if !ok {
+		return nil, false
+	}
+	state, err := cloner.Clone()
+	return state, err == nil
 }
 
 // chargedWriter charges for reading an element (zero: the document), and returns a writer that
