@@ -37,7 +37,7 @@ func (a *api) createProcess(w http.ResponseWriter, r *http.Request, caller accou
 		return err
 	}
 	upload := a.upload(r.Context(), caller)
-	defer upload.close()
+	defer upload.close() // discards the document unless take was called
 	body, err := upload.read(w, r, jsonbody.Options{Content: "file.contentBase64", Limit: maxSmallBody})
 	if err != nil {
 		return err

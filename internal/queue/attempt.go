@@ -90,7 +90,8 @@ func (k Kind) call(ctx context.Context, job storage.Job) (then func(context.Cont
 // be stored only once the store works again. next is when the handler wants the next attempt; unless it is in the future,
 // the pause before the attempt follows from the number of failures.
 //
-// newFailure changes a copy of the job as storage.Jobs.Fail changes the stored job; TestJobsAreParked compares them.
+// newFailure changes a copy of the job as storage.Jobs.Fail changes the stored job; TestJobsAreParked compares the two of
+// a parked job.
 func (q *kindQueue) newFailure(job storage.Job, err error, next time.Time) *failure {
 	now, interrupted := time.Now(), errors.Is(err, errInterrupted)
 	pause := countFailure(&job, interrupted)
