@@ -50,9 +50,9 @@ func (e enum[T]) oneOf() jsonbody.Rule {
 	return jsonbody.OneOf(names...)
 }
 
-// value returns the value with the name. It returns absent for any other name, such as the empty one of a field that is
+// valueOr returns the value with the name. It returns absent for any other name, such as the empty one of a field that is
 // absent or faulty.
-func (e enum[T]) value(name string, absent T) T {
+func (e enum[T]) valueOr(name string, absent T) T {
 	for _, one := range e {
 		if one.name == name {
 			return one.value
@@ -61,9 +61,11 @@ func (e enum[T]) value(name string, absent T) T {
 	return absent
 }
 
+const pdfType, xmlType = "Pdf", "Xml" // the names of formats
+
 // The enumerated fields of spec 3.2, 3.3, 3.4 and 4.1.
 var (
-	formats  = enum[signing.Format]{{"Pdf", signing.PDF}, {"Xml", signing.XML}}
+	formats  = enum[signing.Format]{{pdfType, signing.PDF}, {xmlType, signing.XML}}
 	levels   = enum[ades.Level]{{"B", ades.B}, {"T", ades.T}, {"Lt", ades.LT}, {"Lta", ades.LTA}}
 	packings = enum[signing.Packing]{{"Enveloped", xades.Enveloped}, {"Enveloping", xades.Enveloping}, {"InternallyDetached", xades.InternallyDetached}}
 	corners  = enum[stamp.Corner]{

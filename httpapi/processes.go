@@ -26,7 +26,7 @@ type Portal interface {
 	List(ctx context.Context, account string, q portal.Query) (portal.Page, error)
 	Document(ctx context.Context, account, id string) (fileName string, content storage.Blob, err error)
 	Delete(ctx context.Context, account, id string) error
-	SignAs(ctx context.Context, account, process, participant, testUser string) error
+	SignAs(ctx context.Context, account, process, participant, sandboxUserID string) error
 	DeclineAs(ctx context.Context, account, process, participant, reason string) error
 }
 
@@ -37,7 +37,7 @@ func (a *api) createProcess(w http.ResponseWriter, r *http.Request, caller accou
 		return err
 	}
 	upload := a.upload(r.Context(), caller)
-	defer upload.close()
+	defer upload.close() // discards the document unless take was called
 	body, err := upload.read(w, r, jsonbody.Options{Content: "file.contentBase64", Limit: maxSmallBody})
 	if err != nil {
 		return err
@@ -63,11 +63,11 @@ func (a *api) createProcess(w http.ResponseWriter, r *http.Request, caller accou
 
 // readDraft reads the fields of spec 4.1. The faults of the body include those that portal.Draft.Check reports.
 func readDraft(body *jsonbody.Object) (d portal.Draft) {
-	body.Content(jsonbody.Required)
+	body.Content(jsonbody.Required) // only for its fault
 	d.FileName = body.String("file.name", jsonbody.Required)
 	page := jsonbody.Or(body.OptionalInt("signaturePage"), 1)
 	d.Page = int(min(max(page, 0), math.MaxInt32)) // larger numbers are not pages either
-	d.Corner = corners.value(body.String("signatureLocation", jsonbody.Required, corners.oneOf()), stamp.TopLeft)
+	d.Corner = corners.valueOr(body.String("signatureLocation", jsonbody.Required, corners.oneOf()), stamp.TopLeft)
 	for _, one := range body.Objects("participants", jsonbody.Required, jsonbody.Items(1, portal.MaxParticipants)) {
 		d.Participants = append(d.Participants, portal.Invitee{
 			Name:      one.String("name", jsonbody.Required),
@@ -119,7 +119,7 @@ func (a *api) getProcessDocument(w http.ResponseWriter, r *http.Request, caller 
 	}
 	defer release()
 	if err := writeDocument(r.Context(), w, prefix, content, func() error { return nil }); err != nil {
-		a.panicAbort(r.Context(), err)
+		panic(a.reportAbort(r.Context(), err))
 	}
 	return nil
 }

@@ -177,7 +177,7 @@ func TestProcessExpires(t *testing.T) {
 
 // processOwner returns the portal's part that the signing service and the portal share.
 func (s *server) processOwner(db *faultyStore) *portal.Owner {
-	return portal.NewOwner(db.Processes(), db, s.documents, db.EvidenceLog(), billing{s.accounts}, portal.Options{Events: s.hooks, TestUsers: testUsers{db.Sandbox()}})
+	return portal.NewOwner(db.Processes(), db, s.documents, db.EvidenceLog(), billing{s.accounts}, portal.Options{Events: s.hooks, SandboxUsers: sandboxUsers{db.Sandbox()}})
 }
 
 // billing adapts the account service to the portal.
@@ -188,10 +188,10 @@ func (b billing) Terms(ctx context.Context, id string) (portal.Terms, error) {
 	return portal.Terms(terms), err
 }
 
-// testUsers adapts the sandbox's store to the portal.
-type testUsers struct{ sandbox.Store }
+// sandboxUsers adapts the sandbox's store to the portal.
+type sandboxUsers struct{ sandbox.Store }
 
-func (p testUsers) TestUser(ctx context.Context, owner, id string) (idp.Person, bool, error) {
+func (p sandboxUsers) SandboxUser(ctx context.Context, owner, id string) (idp.Person, bool, error) {
 	u, err := p.User(ctx, owner, id)
 	if errors.Is(err, storage.ErrNotFound) {
 		err = portal.ErrNotFound

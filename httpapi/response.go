@@ -82,7 +82,7 @@ func flush(w http.ResponseWriter, err error) error {
 
 const documentSuffix = `"}`
 
-// writeDocument streams a JSON object whose last member is a document. prefix is the part before its Base64. The
+// writeDocument streams a JSON object whose last member is a document. prefix is the object up to the Base64. The
 // Content-Length lets a client notice that an answer was cut off. writeDocument calls last before it writes the last
 // bytes, unless the client closed the connection before.
 func writeDocument(ctx context.Context, w http.ResponseWriter, prefix string, document storage.Blob, last func() error) error {
@@ -109,13 +109,13 @@ func writeDocumentHeader(w http.ResponseWriter, prefix string, size int64) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// panicAbort closes the connection after an error, by a panic, so that it does not return. The client notices that the
-// answer is incomplete, if its status was already sent.
-func (a *api) panicAbort(ctx context.Context, err error) {
+// reportAbort reports an error about which the client can get no answer. It returns the value to panic with, so that the
+// connection is closed: the client notices that the answer is incomplete, if its status was already sent.
+func (a *api) reportAbort(ctx context.Context, err error) error {
 	if a.Failed != nil && !errors.Is(err, errClientGone) {
 		a.Failed(ctx, err)
 	}
-	panic(http.ErrAbortHandler)
+	return http.ErrAbortHandler
 }
 
 // drainLimit is how many bytes of a body that is too large the server reads before it answers. A client that sends

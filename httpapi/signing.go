@@ -38,8 +38,8 @@ func (a *api) startSigning(w http.ResponseWriter, r *http.Request, caller accoun
 		return err
 	}
 	upload := a.upload(r.Context(), caller)
-	defer upload.close()
-	body, err := upload.read(w, r, jsonbody.Options{Content: "file.contentB64"}) // stores the document, and hashes the body
+	defer upload.close() // discards the document unless take was called
+	body, err := upload.read(w, r, jsonbody.Options{Content: "file.contentB64"})
 	if err != nil {
 		return err
 	}
@@ -51,31 +51,31 @@ func (a *api) startSigning(w http.ResponseWriter, r *http.Request, caller accoun
 	if key != "" {
 		in.Key = &signing.IdempotencyKey{Client: caller.ClientID, Key: key, Fingerprint: upload.fingerprint()}
 	}
-	in.Document = upload.take() // last before Start, which stores or discards the document
+	in.Document = upload.take() // from here on Start owns the document, also if it fails
 	started, err := a.Signing.Start(r.Context(), in)
 	var refusal *signing.Refusal
 	switch {
 	case errors.As(err, &refusal):
 		return writeJSON(w, http.StatusBadRequest, failureBody(refusal.Failure, ""))
 	case errors.Is(err, stamp.ErrOutside), errors.Is(err, pades.ErrRect):
-		return outsidePage(in.Stamp)
+		return outsidePageProblem(in.Stamp)
 	case err != nil:
 		return err
 	}
 	return writeJSON(w, http.StatusOK, struct {
-		PollingID string  `json:"pollingId"`
-		ExpiresIn int     `json:"expiresIn"` // seconds
-		Interval  int     `json:"interval"`  // seconds
-		Code      *string `json:"verificationCode"`
+		PollingID        string  `json:"pollingId"`
+		ExpiresIn        int     `json:"expiresIn"` // seconds
+		Interval         int     `json:"interval"`  // seconds
+		VerificationCode *string `json:"verificationCode"`
 	}{started.ID, int(started.ExpiresIn.Seconds()), int(started.Interval.Seconds()), nullable(started.Code)})
 }
 
-// startFields reads the fields of spec 3.2. The document itself is in the upload.
+// startFields reads the fields of spec 3.2, whose faults the body collects. The document itself is in the upload.
 func (a *api) startFields(ctx context.Context, body *jsonbody.Object) (in signing.Start) {
-	body.Content(jsonbody.Required)
+	body.Content(jsonbody.Required) // only for its fault
 	in.Name = body.String("file.name", jsonbody.Required, jsonbody.MaxLen(maxFileName))
 	fileType := body.String("file.type", jsonbody.Required, formats.oneOf())
-	in.Format = formats.value(fileType, signing.PDF)
+	in.Format = formats.valueOr(fileType, signing.PDF)
 	in.Person = readSigner(body)
 	in.Country = body.String("signer.country", jsonbody.MaxLen(maxSignerText))
 	in.City = body.String("signer.city", jsonbody.MaxLen(maxSignerText))
@@ -113,9 +113,9 @@ func validKennitala(s string) bool {
 // advancedSettings reads advancedSignatureSettings for a document of a file type. The defaults are Lt and Enveloped (spec
 // 3.4).
 func advancedSettings(body *jsonbody.Object, fileType string) (ades.Level, signing.Packing) {
-	level := levels.value(body.String("advancedSignatureSettings.signatureLevel", levels.oneOf()), ades.LT)
-	packing := packings.value(body.String("advancedSignatureSettings.signaturePacking", packings.oneOf()), xades.Enveloped)
-	if fileType == "Pdf" && packing != xades.Enveloped {
+	level := levels.valueOr(body.String("advancedSignatureSettings.signatureLevel", levels.oneOf()), ades.LT)
+	packing := packings.valueOr(body.String("advancedSignatureSettings.signaturePacking", packings.oneOf()), xades.Enveloped)
+	if fileType == pdfType && packing != xades.Enveloped {
 		body.Fault("advancedSignatureSettings.signaturePacking", "Must be Enveloped for a PDF.")
 	}
 	return level, packing
@@ -123,19 +123,20 @@ func advancedSettings(body *jsonbody.Object, fileType string) (ades.Level, signi
 
 // pollSigning is GET /api/v1/signing/{pollingId} (spec 3.7).
 func (a *api) pollSigning(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
-	begun := false // the client may have received a part of the answer
+	mayHaveSent := false // whether the client may have received a part of the answer
 	err := a.Signing.Poll(r.Context(), caller.AccountID, idInPath(r, "pollingId"), func(answer signing.Answer) (err error) {
-		begun, err = a.writeAnswer(w, r, caller, answer)
+		mayHaveSent, err = a.writeAnswer(w, r, caller, answer)
 		return err
 	})
-	if err != nil && (begun || errors.Is(err, errClientGone)) { // the client cannot get an answer about the error
-		a.panicAbort(r.Context(), err)
+	if err != nil && (mayHaveSent || errors.Is(err, errClientGone)) { // the client cannot get an answer about the error
+		panic(a.reportAbort(r.Context(), err))
 	}
 	return err
 }
 
-// writeAnswer writes the answer to a poll. begun reports whether the client may have received a part of the answer.
-func (a *api) writeAnswer(w http.ResponseWriter, r *http.Request, caller account.Caller, answer signing.Answer) (begun bool, err error) {
+// writeAnswer writes the answer to a poll. It is 400 unless there is a document, also while the signature is pending (spec
+// 3.7). mayHaveSent is true once writing was tried.
+func (a *api) writeAnswer(w http.ResponseWriter, r *http.Request, caller account.Caller, answer signing.Answer) (mayHaveSent bool, err error) {
 	if r.Context().Err() != nil {
 		return false, errClientGone
 	}
@@ -147,18 +148,20 @@ func (a *api) writeAnswer(w http.ResponseWriter, r *http.Request, caller account
 		return false, err
 	}
 	defer release()
-	return true, writeDocument(r.Context(), w, `{"signedFileB64":"`, answer.Document, answer.ReleaseSignal)
+	const prefix = `{"signedFileB64":"` // writeDocument closes the string and the object
+	return true, writeDocument(r.Context(), w, prefix, answer.Document, answer.ReleaseSignal)
 }
 
 // failure is the body of a refused start, and of every answer to a poll but the document. It always has all members
 // (spec 3.7).
 type failure struct {
-	Code             *string `json:"errorCode"`
+	ErrorCode        *string `json:"errorCode"`
 	Error            *string `json:"error"`
 	Description      *string `json:"errorDescription"`
 	VerificationCode *string `json:"verificationCode"`
 }
 
-func failureBody(f idp.Failure, code string) failure {
-	return failure{nullable(string(f.Code)), nullable(f.OAuth), nullable(f.Description), nullable(code)}
+// failureBody returns the body for a failure. verificationCode is empty if there is none.
+func failureBody(f idp.Failure, verificationCode string) failure {
+	return failure{nullable(string(f.Code)), nullable(f.OAuth), nullable(f.Description), nullable(verificationCode)}
 }

@@ -12,19 +12,19 @@ import (
 // signatureImage reads the stamp of spec 3.3 for a document of a file type. It returns nil if there is none. Members
 // that do not apply only need to have the right type (spec 1.1 and 3.3): the origin with Auto positioning, and how an
 // image is drawn if there is no image.
-func (a *api) signatureImage(ctx context.Context, body *jsonbody.Object, document string) *signing.StampRequest {
+func (a *api) signatureImage(ctx context.Context, body *jsonbody.Object, fileType string) *signing.StampRequest {
 	settings := body.Object("signatureImage")
 	if settings == nil {
 		return nil
 	}
-	if document == "Xml" {
+	if fileType == xmlType {
 		body.Fault("signatureImage", "Stamps are drawn only on PDF documents.")
 		return nil
 	}
 	page := jsonbody.Or(settings.OptionalInt("page"), 1)
 	in := &signing.StampRequest{
 		Page:   int(min(max(page, 0), math.MaxInt32)), // larger numbers are not pages either
-		Corner: corners.value(settings.String("alignment", jsonbody.Required, corners.oneOf()), stamp.TopLeft),
+		Corner: corners.valueOr(settings.String("alignment", jsonbody.Required, corners.oneOf()), stamp.TopLeft),
 		Auto:   settings.String("positioning", jsonbody.OneOf(positioningNames...)) == "Auto",
 	}
 	if in.Auto || settings.HasFault("positioning") { // if positioning is itself wrong, do not also complain about the origin
@@ -71,9 +71,9 @@ func (a *api) readImage(ctx context.Context, settings *jsonbody.Object, in *sign
 
 const imageFault = "Must be an image of the imageType that can be decoded, of at most 2 MiB, 9 million pixels, and 16384 pixels on each side."
 
-// outsidePage is the answer to a stamp that lies partly outside the page. It names the members that place the stamp
+// outsidePageProblem is the answer to a stamp that lies partly outside the page. It names the members that place the stamp
 // (spec 3.3).
-func outsidePage(in *signing.StampRequest) *problem {
+func outsidePageProblem(in *signing.StampRequest) *problem {
 	members := []string{"originX", "originY"}
 	if in.Image != nil {
 		members = append(members, "width", "height")

@@ -150,7 +150,7 @@ func TestQuota(t *testing.T) {
 func TestFreeSignatures(t *testing.T) {
 	s := newService(t)
 	s.account = s.newAccount(false)
-	anna := s.testUser("Anna", "0101302989")
+	anna := s.sandboxUser("Anna", "0101302989")
 	refused := func(signers int) {
 		t.Helper()
 		_, err := s.Create(t.Context(), s.draft(signers))

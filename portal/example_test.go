@@ -38,7 +38,7 @@ func Example() {
 	}
 	accounts := account.New(db.Accounts(), db, account.Options{})
 	owner := portal.NewOwner(db.Processes(), db, db.Documents(), db.EvidenceLog(), accountTerms{accounts}, portal.Options{
-		TestUsers: testUsers{db.Sandbox()},
+		SandboxUsers: sandboxUsers{db.Sandbox()},
 	})
 	requests := signing.New(db.Requests(), db, db.Documents(), db.Jobs(), db.EvidenceLog(), users, busysignal.New(db.BusySignals(), db, busysignal.Options{}), signing.Options{
 		Sources:        users.Sources,

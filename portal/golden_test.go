@@ -148,7 +148,7 @@ func TestGoldenEvents(t *testing.T) {
 
 // TestGoldenNames checks that the ID of a turn and the hash of a link are what version 1 stored.
 func TestGoldenNames(t *testing.T) {
-	is := turnID{"0f8fad5b-d9cb-469f-a165-70867728950e", "7c9e6679-7425-40de-944b-e07fc1f90ae7", 12}
+	is := turnID{participantRef{"0f8fad5b-d9cb-469f-a165-70867728950e", "7c9e6679-7425-40de-944b-e07fc1f90ae7"}, 12}
 	golden := testenv.SameAsGoldenJSON(t, "testdata/names-1.golden.json", map[string][]byte{
 		"order": []byte(`"` + is.String() + `"`),
 		"link":  []byte(`"` + hex.EncodeToString(hashToken("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8")) + `"`),

@@ -58,7 +58,7 @@ func newService(t *testing.T, change ...func(*portal.Options)) *service {
 	s.sandbox, err = sandbox.Open(t.Context(), db.Sandbox(), s.outbox, sandbox.Options{})
 	s.must(err)
 	s.accounts = account.New(db.Accounts(), s.outbox, account.Options{})
-	options := portal.Options{Events: s.outbox, Mail: s.outbox, TestUsers: testUsers{db.Sandbox()}}
+	options := portal.Options{Events: s.outbox, Mail: s.outbox, SandboxUsers: sandboxUsers{db.Sandbox()}}
 	for _, c := range change {
 		c(&options)
 	}
@@ -71,7 +71,7 @@ func newService(t *testing.T, change ...func(*portal.Options)) *service {
 	s.signer = &signer{Signing: s.signing}
 	s.Service = portal.New(s.Owner, s.signer)
 	s.account = s.newAccount(true)
-	s.anna, s.jon = s.testUser("Anna Jónsdóttir", "0101302989"), s.testUser("Jón", "020230-2129")
+	s.anna, s.jon = s.sandboxUser("Anna Jónsdóttir", "0101302989"), s.sandboxUser("Jón", "020230-2129")
 	return s
 }
 
@@ -89,10 +89,10 @@ func (a accountTerms) Terms(ctx context.Context, id string) (portal.Terms, error
 	return portal.Terms(t), err
 }
 
-// testUsers is the store of a sandbox as [portal.TestUsers].
-type testUsers struct{ sandbox.Store }
+// sandboxUsers is the store of a sandbox as [portal.SandboxUsers].
+type sandboxUsers struct{ sandbox.Store }
 
-func (u testUsers) TestUser(ctx context.Context, account, id string) (idp.Person, bool, error) {
+func (u sandboxUsers) SandboxUser(ctx context.Context, account, id string) (idp.Person, bool, error) {
 	user, err := u.User(ctx, account, id)
 	if errors.Is(err, storage.ErrNotFound) {
 		err = portal.ErrNotFound
@@ -309,8 +309,8 @@ func (s *service) newAccount(paymentMethod bool) string {
 	return a.ID
 }
 
-// testUser creates a sandbox user.
-func (s *service) testUser(name, kennitala string, change ...func(*sandbox.Profile)) sandbox.User {
+// sandboxUser creates a sandbox user.
+func (s *service) sandboxUser(name, kennitala string, change ...func(*sandbox.Profile)) sandbox.User {
 	s.t.Helper()
 	phone := kennitala[:6]
 	p := sandbox.Profile{FullName: &name, Kennitala: &kennitala, Phone: &phone}

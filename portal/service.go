@@ -58,11 +58,11 @@ type Mail interface {
 	Withdraw(ctx context.Context, process string) error
 }
 
-// TestUsers finds sandbox users.
-type TestUsers interface {
-	// TestUser returns a sandbox user of an account, and ready reports whether the user signs at once when asked.
+// SandboxUsers finds sandbox users.
+type SandboxUsers interface {
+	// SandboxUser returns a sandbox user of an account, and ready reports whether the user signs at once when asked.
 	// [ErrNotFound] if the account has no such sandbox user.
-	TestUser(ctx context.Context, account, id string) (p idp.Person, ready bool, err error)
+	SandboxUser(ctx context.Context, account, id string) (p idp.Person, ready bool, err error)
 }
 
 // Options configures a service.
@@ -71,8 +71,8 @@ type Options struct {
 	Events Events
 	// Mail is nil if no mail is sent, as in a sandbox (spec 6).
 	Mail Mail
-	// TestUsers is nil in production.
-	TestUsers TestUsers
+	// SandboxUsers is nil in production.
+	SandboxUsers SandboxUsers
 	// KeyRetention is how long an idempotency key is stored, so that a repeated request is recognized. 0 is 24 h
 	// (spec 1.8).
 	KeyRetention time.Duration

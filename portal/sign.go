@@ -31,65 +31,57 @@ type SignRequest struct {
 // Errors, in the order in which they are checked: [ErrNotFound], [ErrViewer], [ErrAnswered], [ErrNotLoggedIn],
 // [ErrNotWaiting], [ErrTurn], [ErrChanged], and those of signing.Service.Start, such as [*signing.Refusal].
 func (s *Service) Sign(ctx context.Context, processID, participantID string, in SignRequest) (signing.Started, error) {
-	return s.startSigning(ctx, processID, participantID, turnStart{
-		event:  process.BeginSigning{Participant: participantID, Revision: in.Revision, NotShown: in.NotShown},
-		person: idp.Person{Method: in.Method, Phone: in.Phone},
+	event := process.BeginSigning{Participant: participantID, Revision: in.Revision, NotShown: in.NotShown}
+	return s.startSigning(ctx, participantRef{processID, participantID}, event, func(p *Participant) idp.Person {
+		return idp.Person{Method: in.Method, Phone: in.Phone, Kennitala: p.Person.Kennitala}
 	})
 }
 
-// turnStart is what [Service.startSigning] starts a turn with.
-type turnStart struct {
-	event process.TurnEvent // without a request
-	// person is asked to sign. Without a kennitala, it is that of the person who has logged in as the participant.
-	person idp.Person
-}
-
-// startAttempts is how often startSigning reads the process and starts a request. It tries again if the turn of another
-// participant began after it read the process.
+// startAttempts is how often startSigning reads the process and starts a request. It tries again if another turn began
+// and ended after it read the process. While that turn lasts, it returns [ErrTurn] instead.
 const startAttempts = 3
 
-// startSigning starts a signing request that gives the next turn to a participant.
-func (s *Service) startSigning(ctx context.Context, processID, participantID string, start turnStart) (signing.Started, error) {
+// startSigning starts a signing request that gives the next turn to a participant. It adds the ID of the request to event.
+// person returns the person to ask, for a participant for whom event is permitted.
+func (s *Service) startSigning(ctx context.Context, ref participantRef, event process.TurnEvent, person func(*Participant) idp.Person) (signing.Started, error) {
 	for range startAttempts {
-		p, err := s.process(ctx, processID)
+		p, err := s.process(ctx, ref.processID)
 		if err != nil {
 			return signing.Started{}, err
 		}
-		signer := p.participant(participantID)
-		if signer == nil {
+		participant := p.participant(ref.participantID)
+		if participant == nil {
 			return signing.Started{}, ErrNotFound
 		}
-		if err := p.state().Check(start.event, s.now(ctx)); err != nil {
+		// Nothing is started for an event that is refused. beginTurn checks it again, in the transaction.
+		if err := p.state().Check(event, s.now(ctx)); err != nil {
 			return signing.Started{}, err
 		}
-		person := start.person
-		if person.Kennitala == "" && signer.Person != nil {
-			person.Kennitala = signer.Person.Kennitala
-		}
-		turn := turnID{p.ID, participantID, p.Turns + 1}
+		turn := turnID{ref, p.Turns + 1}
 		begin := func(ctx context.Context, requestID string) error {
-			return s.beginTurn(ctx, turn, start.event.WithRequest(requestID))
+			return s.beginTurn(ctx, turn, event.WithRequest(requestID))
 		}
 		started, err := s.signing.Start(ctx, signing.Start{
-			Account: p.Account, Document: p.Document, Name: p.FileName, Person: person, Level: ades.LT,
-			Order: &signing.Order{ID: turn.String(), Signer: turn.signer(), Stamp: signer.Stamp, Begin: begin},
+			Account: p.Account, Document: p.Document, Name: p.FileName, Person: person(participant), Level: ades.LT,
+			Order: &signing.Order{ID: turn.String(), Signer: ref.String(), Stamp: participant.Stamp, Begin: begin},
 		})
-		if errors.Is(err, errOtherTurn) {
+		switch {
+		case err == nil:
+			failpoint.Here("portal/begun")
+		case errors.Is(err, errTurnsChanged):
 			continue
-		}
-		if errors.Is(err, signing.ErrFinished) { // the request was deleted with its process
+		case errors.Is(err, signing.ErrFinished): // the deletion of the process cancelled the request
 			err = ErrNotFound
 		}
-		failpoint.Here("portal/begun")
 		return started, err
 	}
 	return signing.Started{}, ErrTurn
 }
 
-// errOtherTurn: another turn has begun since the process was read, so that the number of the next turn has changed.
-var errOtherTurn = errors.New("portal: the turn of another participant began first")
+// errTurnsChanged: another turn has begun since the process was read.
+var errTurnsChanged = errors.New("portal: another turn began first")
 
-// beginTurn applies the event that gives the turn to a participant. It returns errOtherTurn if the turn is not the next
+// beginTurn applies the event that gives the turn to a participant. It returns errTurnsChanged if the turn is not the next
 // one of the process, and [ErrNotFound] if the account is being deleted.
 func (s *Service) beginTurn(ctx context.Context, turn turnID, e process.Event) error {
 	return storage.InTx(ctx, s.tx, func(ctx context.Context) error {
@@ -101,7 +93,7 @@ func (s *Service) beginTurn(ctx context.Context, turn turnID, e process.Event) e
 			return err
 		}
 		if p.Turns+1 != turn.number {
-			return errOtherTurn
+			return errTurnsChanged
 		}
 		if _, err := s.accounts.Terms(ctx, p.Account); err != nil { // ErrNotFound: the process is deleted with its account
 			return err
@@ -110,32 +102,34 @@ func (s *Service) beginTurn(ctx context.Context, turn turnID, e process.Event) e
 	})
 }
 
+// participantRef identifies a participant among those of all processes. IDs contain no slash.
+type participantRef struct{ processID, participantID string }
+
+func (r participantRef) String() string { return r.processID + "/" + r.participantID }
+
 // turnID identifies a turn. As a string it is the ID of the turn's [signing.Order], which the signing request stores.
 type turnID struct {
-	processID, participantID string
-	number                   int64
+	participantRef
+	number int64
 }
 
 func (t turnID) String() string {
-	return t.signer() + "/" + strconv.FormatInt(t.number, 10)
+	return t.participantRef.String() + "/" + strconv.FormatInt(t.number, 10)
 }
-
-// signer identifies the participant whose turn it is, among those of all processes.
-func (t turnID) signer() string { return t.processID + "/" + t.participantID }
 
 // parseTurnID is the reverse of turnID.String.
 func parseTurnID(text string) (turnID, error) {
 	if parts := strings.Split(text, "/"); len(parts) == 3 {
 		if number, err := strconv.ParseInt(parts[2], 10, 64); err == nil {
-			return turnID{parts[0], parts[1], number}, nil
+			return turnID{participantRef{parts[0], parts[1]}, number}, nil
 		}
 	}
 	return turnID{}, fmt.Errorf("portal: %q is not the ID of a turn", text)
 }
 
 // Signed implements [signing.Owner]: it adds the signature to the process, with its event and its mail, and counts the
-// bytes by which the document has grown, even if the account exceeds its quota then. It returns signing.ErrUnwanted if
-// the turn of the order is over, the process was deleted, or the signature is another person's.
+// bytes by which the document has grown. It returns signing.ErrUnwanted if the turn of the order is over, the process was
+// deleted, or the signature is another person's.
 func (o *Owner) Signed(ctx context.Context, orderID string, in signing.Signature) error {
 	turn, err := parseTurnID(orderID)
 	if err != nil {
@@ -148,7 +142,6 @@ func (o *Owner) Signed(ctx context.Context, orderID string, in signing.Signature
 		Name: in.Certificate.Subject.CommonName, Kennitala: idp.Kennitala(in.Certificate),
 		Value: in.Value, At: in.At,
 	}
-	// The errors are translated outside the transaction: after any of them, the caller shall roll back its own.
 	err = storage.InTx(ctx, o.tx, func(ctx context.Context) error {
 		p, err := o.process(ctx, turn.processID)
 		if err != nil {
@@ -157,7 +150,7 @@ func (o *Owner) Signed(ctx context.Context, orderID string, in signing.Signature
 		if err := o.applyAndSave(ctx, &p, process.AddSignature{Turn: turn.number, Signature: signature}); err != nil {
 			return err
 		}
-		return o.addStored(ctx, p.Account, in.Bytes)
+		return o.addStored(ctx, p.Account, in.Bytes) // also beyond the quota of the account
 	})
 	if errors.Is(err, ErrNotFound) || errors.Is(err, process.ErrTurnOver) || errors.Is(err, ErrOtherPerson) {
 		err = signing.ErrUnwanted
@@ -171,8 +164,7 @@ func (o *Owner) Ended(ctx context.Context, orderID string) error {
 	if err != nil {
 		return err
 	}
-	// The errors of a turn that is over are handled inside the transaction: an error that its function returned would roll
-	// back the caller's transaction, which ends the request.
+	// These errors must not leave the function of InTx, which joins the caller's transaction: they would roll it back.
 	return storage.InTx(ctx, o.tx, func(ctx context.Context) error {
 		p, err := o.process(ctx, turn.processID)
 		if errors.Is(err, ErrNotFound) {
@@ -194,22 +186,21 @@ func (o *Owner) Ended(ctx context.Context, orderID string) error {
 //
 // Errors, in the order in which they are checked: [ErrNotFound], also if there is no such sandbox user; [ErrViewer],
 // [ErrAnswered], [ErrOtherPerson], [ErrCannotSign], [ErrNotWaiting], [ErrTurn].
-func (s *Service) SignAs(ctx context.Context, account, processID, participantID, testUser string) error {
-	if s.options.TestUsers == nil {
+func (s *Service) SignAs(ctx context.Context, account, processID, participantID, sandboxUserID string) error {
+	if s.options.SandboxUsers == nil {
 		return ErrNotFound
 	}
-	who, ready, err := s.options.TestUsers.TestUser(ctx, account, testUser)
+	user, ready, err := s.options.SandboxUsers.SandboxUser(ctx, account, sandboxUserID)
 	if err != nil {
 		return err
 	}
-	who.Kennitala = idp.NormalizeKennitala(who.Kennitala)
+	user.Kennitala = idp.NormalizeKennitala(user.Kennitala)
 	if _, err := s.ofAccount(ctx, account, processID); err != nil {
 		return err
 	}
-	started, err := s.startSigning(ctx, processID, participantID, turnStart{
-		event:  process.BeginSigningAs{Participant: participantID, Kennitala: who.Kennitala, Ready: ready},
-		person: who,
-	})
+	ref := participantRef{processID, participantID}
+	event := process.BeginSigningAs{Participant: participantID, Kennitala: user.Kennitala, Ready: ready}
+	started, err := s.startSigning(ctx, ref, event, func(*Participant) idp.Person { return user })
 	var refusal *signing.Refusal
 	if errors.As(err, &refusal) { // the sandbox user was changed meanwhile
 		return fmt.Errorf("%w: %w", ErrCannotSign, err)
@@ -219,35 +210,35 @@ func (s *Service) SignAs(ctx context.Context, account, processID, participantID,
 	}
 	progress, err := s.signing.Drive(ctx, started.ID)
 	failpoint.Here("portal/driven")
+	deleted := errors.Is(err, signing.ErrFinished) // the request, after it has ended or with its process
 	switch {
-	case errors.Is(err, signing.ErrFinished): // the request was deleted, which ends it with or without a signature
-		return s.testUserOutcome(ctx, processID, participantID, who.Kennitala, nil)
-	case err != nil:
+	case err != nil && !deleted:
 		return fmt.Errorf("portal: driving the signature: %w", err)
-	case progress.Failure != nil:
-		return s.testUserOutcome(ctx, processID, participantID, who.Kennitala, progress.Failure)
+	case !deleted && progress.Failure == nil:
+		return nil
 	}
-	return nil
+	signed, err := s.hasSigned(ctx, ref, user.Kennitala)
+	switch {
+	case err != nil: // for example ErrNotFound, if the process was deleted
+		return err
+	case signed:
+		return nil
+	case deleted:
+		return errors.New("portal: the request of a sandbox user has ended without a signature")
+	case progress.Failure.Code == idp.InternalError:
+		return fmt.Errorf("portal: signing as a sandbox user failed: %s: %s", progress.Failure.Code, progress.Failure.Description)
+	}
+	return fmt.Errorf("%w: %s", ErrCannotSign, progress.Failure.Code)
 }
 
-// testUserOutcome returns how a request that has ended with a failure, or was deleted (failure is nil), ended for the
-// sandbox user: nil if the sandbox user has signed nevertheless, otherwise the error of SignAs.
-func (s *Service) testUserOutcome(ctx context.Context, processID, participantID, kennitala string, failure *idp.Failure) error {
-	p, err := s.process(ctx, processID)
+// hasSigned reports whether the person with a kennitala has signed as a participant.
+func (s *Service) hasSigned(ctx context.Context, ref participantRef, kennitala string) (bool, error) {
+	p, err := s.process(ctx, ref.processID)
 	if err != nil {
-		return err // for example ErrNotFound, if the process was deleted
+		return false, err
 	}
-	signer := p.participant(participantID)
-	if signer != nil && signer.Signature != nil && signer.Signature.Kennitala == kennitala {
-		return nil // the request was deleted after the signature was made
-	}
-	if failure == nil {
-		return errors.New("portal: the request of a sandbox user has ended without a signature")
-	}
-	if failure.Code == idp.InternalError {
-		return fmt.Errorf("portal: signing as a sandbox user failed: %s: %s", failure.Code, failure.Description)
-	}
-	return fmt.Errorf("%w: %s", ErrCannotSign, failure.Code)
+	participant := p.participant(ref.participantID)
+	return participant != nil && participant.Signature != nil && participant.Signature.Kennitala == kennitala, nil
 }
 
 // Decline records that a participant who has logged in refuses to sign, which ends the process for all participants.
@@ -265,7 +256,7 @@ func (s *Service) Decline(ctx context.Context, processID, participantID, reason 
 // DeclineAs is [Service.Decline] in a sandbox, for a participant who has not logged in. It does not return
 // [ErrNotLoggedIn].
 func (s *Service) DeclineAs(ctx context.Context, account, processID, participantID, reason string) error {
-	if s.options.TestUsers == nil {
+	if s.options.SandboxUsers == nil {
 		return ErrNotFound
 	}
 	if err := checkReason(reason); err != nil {

@@ -160,11 +160,11 @@ func TestSignatureIsAdded(t *testing.T) {
 	}
 }
 
-// TestRefusedTestUsers checks the errors of SignAs and DeclineAs, in the order of spec 6.4: each call has the faults of
+// TestRefusedSandboxUsers checks the errors of SignAs and DeclineAs, in the order of spec 6.4: each call has the faults of
 // the rows below it too. The order of the conditions of a process is tested in package process.
-func TestRefusedTestUsers(t *testing.T) {
+func TestRefusedSandboxUsers(t *testing.T) {
 	bubble(t, func(t *testing.T, s *service) {
-		slow, cancels := s.testUser("Slow", "0404302249", takesAMinute), s.testUser("Cancels", "0303302239", refuses)
+		slow, cancels := s.sandboxUser("Slow", "0404302249", takesAMinute), s.sandboxUser("Cancels", "0303302239", refuses)
 		v, signing := s.create(3, func(d *portal.Draft) { d.Participants[0].Kennitala = "0101302989" }), s.create(2)
 		first, second, viewer := v.Participants[0].ID, v.Participants[1].ID, v.Participants[3].ID
 		s.login(signing, 0, slow)
@@ -204,18 +204,18 @@ func TestRefusedTestUsers(t *testing.T) {
 	})
 }
 
-// TestNoTestUsers checks that production has no sandbox users.
-func TestNoTestUsers(t *testing.T) {
-	s := newService(t, func(o *portal.Options) { o.TestUsers = nil })
+// TestNoSandboxUsers checks that production has no sandbox users.
+func TestNoSandboxUsers(t *testing.T) {
+	s := newService(t, func(o *portal.Options) { o.SandboxUsers = nil })
 	v := s.create(1)
 	s.wants(portal.ErrNotFound, s.signAs(v, 0, s.anna))
 	s.wants(portal.ErrNotFound, s.declineAs(v, 0))
 	s.is(v.ID, portal.Waiting)
 }
 
-// TestTestUserChanged checks a sandbox user who is changed between the check and the request. If the user has become slow,
+// TestSandboxUserChanged checks a sandbox user who is changed between the check and the request. If the user has become slow,
 // the signature is made although the caller has gone.
-func TestTestUserChanged(t *testing.T) {
+func TestSandboxUserChanged(t *testing.T) {
 	bubble(t, func(t *testing.T, s *service) {
 		v := s.create(1)
 		meanwhile := func(change func(*sandbox.Profile)) {
@@ -253,9 +253,9 @@ func (e ending) Drive(ctx context.Context, request string) (signing.Progress, er
 	return signing.Progress{Done: true, Failure: e.failure}, err
 }
 
-// TestTestUserErrors checks the errors of SignAs if the request ends without a signature. It is no error if the request
+// TestSandboxUserErrors checks the errors of SignAs if the request ends without a signature. It is no error if the request
 // is deleted after the signature was made.
-func TestTestUserErrors(t *testing.T) {
+func TestSandboxUserErrors(t *testing.T) {
 	s := newService(t)
 	for want, failure := range map[string]*idp.Failure{
 		"portal: the request of a sandbox user has ended without a signature":     nil,

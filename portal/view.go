@@ -166,7 +166,7 @@ func (s *Service) Progress(ctx context.Context, process, participant, request st
 	case err != nil:
 		return signing.Progress{}, fmt.Errorf("portal: looking at the signature under way: %w", err)
 	}
-	if turn, err := parseTurnID(progress.Order); err != nil || turn.processID != process || turn.participantID != participant {
+	if turn, err := parseTurnID(progress.Order); err != nil || turn.participantRef != (participantRef{process, participant}) {
 		return signing.Progress{}, ErrNotFound
 	}
 	return progress, nil

@@ -110,7 +110,7 @@ func TestOpen(t *testing.T) {
 // TestProgress checks that participants see the progress of their own requests only, during the requests and afterwards.
 func TestProgress(t *testing.T) {
 	bubble(t, func(t *testing.T, s *service) {
-		anna := s.testUser("Cancels", "0303302239", takesAMinute, refuses)
+		anna := s.sandboxUser("Cancels", "0303302239", takesAMinute, refuses)
 		v, other := s.create(2), s.create(2)
 		for _, p := range []portal.ProcessView{v, other} {
 			s.login(p, 0, anna)

@@ -97,13 +97,13 @@ func signingMethods(p idp.Provider) (methods []idp.Method) {
 	return methods
 }
 
-// testUsers implements [portal.TestUsers] with the sandbox users.
-type testUsers struct{ users sandbox.Store }
+// sandboxUsers implements [portal.SandboxUsers] with the sandbox users.
+type sandboxUsers struct{ users sandbox.Store }
 
-var _ portal.TestUsers = testUsers{}
+var _ portal.SandboxUsers = sandboxUsers{}
 
-// TestUser implements [portal.TestUsers].
-func (t testUsers) TestUser(ctx context.Context, owner, id string) (p idp.Person, ready bool, err error) {
+// SandboxUser implements [portal.SandboxUsers].
+func (t sandboxUsers) SandboxUser(ctx context.Context, owner, id string) (p idp.Person, ready bool, err error) {
 	u, err := t.users.User(ctx, owner, id)
 	if errors.Is(err, storage.ErrNotFound) {
 		err = portal.ErrNotFound

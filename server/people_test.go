@@ -29,7 +29,7 @@ import (
 // (spec 6.4).
 func TestTestPeople(t *testing.T) {
 	s, db := newServer(t, filepath.Join(t.TempDir(), "store.db"), nil)
-	people := testUsers{db.Sandbox()}
+	people := sandboxUsers{db.Sandbox()}
 	name, kennitala, phone := "Sandbox Signer", "010130-2989", "5550101"
 	if _, err := s.accounts.EnsureAccount(t.Context(), sandboxAccount, "Sandbox", true); err != nil {
 		t.Fatal(err)
@@ -48,13 +48,13 @@ func TestTestPeople(t *testing.T) {
 		if err := s.people.users.Update(t.Context(), sandboxAccount, u.ID, sandbox.Profile{Action: test.action, Delay: test.delay}); err != nil {
 			t.Fatal(err)
 		}
-		got, ready, err := people.TestUser(t.Context(), sandboxAccount, u.ID)
+		got, ready, err := people.SandboxUser(t.Context(), sandboxAccount, u.ID)
 		if diff := cmp.Diff(want, got); diff != "" || ready != test.ready || err != nil {
 			t.Errorf("%s after %v: ready %t, %v\n%s", *test.action, *test.delay, ready, err, diff)
 		}
 	}
 	for owner, id := range map[string]string{sandboxAccount: "unknown", "another account": u.ID} {
-		if _, ready, err := people.TestUser(t.Context(), owner, id); !errors.Is(err, portal.ErrNotFound) || ready {
+		if _, ready, err := people.SandboxUser(t.Context(), owner, id); !errors.Is(err, portal.ErrNotFound) || ready {
 			t.Errorf("%s of %s: %t, %v", id, owner, ready, err)
 		}
 	}

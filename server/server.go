@@ -224,7 +224,7 @@ func (s *Server) assembleSigning() {
 		o.Mail = s.mailer
 	}
 	if s.people.users != nil {
-		o.TestUsers = testUsers{b.Sandbox()}
+		o.SandboxUsers = sandboxUsers{b.Sandbox()}
 	}
 	owner := portal.NewOwner(sealed.Processes(b.Processes(), c.MasterKey), s.tx, b.Documents(), b.EvidenceLog(), operator.PortalAccounts{Service: s.accounts}, o)
 	options := c.signingOptions(s.people, now)

@@ -60,7 +60,7 @@ type Transactor interface {
 	// InTx calls fn with a context that carries a transaction, and commits the transaction if fn returns nil. The
 	// changes are durable when InTx has returned nil. If fn returns an error, InTx rolls the transaction back and
 	// returns the error unchanged. fn must do no other I/O, because it may be run more than once. Within a
-	// transaction, InTx joins it.
+	// transaction, InTx joins it, and an error of fn rolls the whole transaction back, also if its caller ignores the error.
 	//
 	// InTx may wait for the functions of other transactions, also after fn has returned. A caller therefore must not hold
 	// a lock that the function of another transaction takes.

@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// firstPause is the pause after the first failure of a job. It doubles with each further failure, up to longestPause.
-	firstPause, longestPause = 5 * time.Second, 5 * time.Minute
+	firstPause   = 5 * time.Second // after the first failure of a job; doubled with each further failure
+	longestPause = 5 * time.Minute
 
 	// MaxInterruptions is how many successive interruptions park a job. It applies in addition to Kind.MaxAttempts, which
 	// is high for jobs that wait for other services: a job that kills its server would otherwise do so for days.
 	MaxInterruptions = 20
-	// freeInterruptions is how many successive interruptions are retried at once.
+	// freeInterruptions is how many successive interruptions are followed by no pause.
 	freeInterruptions = 3
 )
 
-// errInterrupted is the error of an interrupted attempt: its process died, its handler overran, or its result could
-// not be stored.
+// errInterrupted is the error of an interrupted attempt: its process died, its handler did not heed its time limit, or its
+// result could not be stored.
 var errInterrupted = errors.New("no result was stored before the lease ran out")
 
-// result is the outcome of an attempt, and what the runner knows about storing it.
+// result is an attempt with its outcome, and what the runner knows about storing that.
 type result struct {
 	queue *kindQueue
 	lease storage.Lease // as it was claimed
@@ -34,17 +34,17 @@ type result struct {
 	storeState
 }
 
-// outcome is the outcome of an attempt. At most one of its fields is set. Unless retry or failure is set, the job is done.
+// outcome is how an attempt ended. At most one of its fields is set. The job is done if that is then, or none.
 type outcome struct {
 	then    func(ctx context.Context) error // called in the transaction that finishes the job
-	retry   time.Time                       // when the job, which is not done, is due again
-	failure *failure                        // nil: the attempt has not failed
+	again   time.Time                       // when the job, which is not done, is due again
+	failure *failure
 }
 
 // storeState is what the runner knows about an outcome that it has tried to store.
 type storeState struct {
 	lost        bool     // the lease was lost, and nothing was stored
-	unconfirmed *failure // perhaps stored: the store became unavailable before it confirmed that
+	maybeStored *failure // the store became unavailable before it confirmed that
 }
 
 // failure is the failure of an attempt.
@@ -58,73 +58,66 @@ type failure struct {
 func (q *kindQueue) attempt(ctx context.Context, lease storage.Lease) outcome {
 	ctx, cancel := context.WithTimeout(ctx, q.Timeout)
 	defer cancel()
-	retry, then, err := q.call(ctx, lease.Job)
+	then, next, err := q.call(ctx, lease.Job)
 	switch {
 	case err == nil:
-		return outcome{retry: retry, then: then}
-	case errors.Is(ctx.Err(), context.Canceled): // the runner stops, or the lease was lost: the attempt has not failed
-		return outcome{retry: time.Now()}
+		return outcome{then: then, again: next}
+	case errors.Is(ctx.Err(), context.Canceled): // the runner stops, or the lease was lost: this is no failure
+		return outcome{again: time.Now()}
 	}
-	return outcome{failure: newFailure(q, lease, err, retry)}
+	return outcome{failure: q.newFailure(lease.Job, err, next)}
 }
 
-// interruptedOutcome returns the failure of the attempt before, which was interrupted. It takes the place of another
+// interrupted returns the failure of an earlier attempt, which was interrupted. The runner stores it instead of making an
 // attempt (storage.Lease).
-func (q *kindQueue) interruptedOutcome(lease storage.Lease) outcome {
-	return outcome{failure: newFailure(q, lease, errInterrupted, time.Time{})}
+func (q *kindQueue) interrupted(lease storage.Lease) outcome {
+	return outcome{failure: q.newFailure(lease.Job, errInterrupted, time.Time{})}
 }
 
-// call calls the handler of the kind. If the handler panics, call returns an error.
-func (k Kind) call(ctx context.Context, job storage.Job) (retry time.Time, then func(context.Context) error, err error) {
-	defer recovered(&err)
+// call calls the handler of the kind. next is when the handler wants the job to be done again, or zero. If the handler
+// panics, call returns an error.
+func (k Kind) call(ctx context.Context, job storage.Job) (then func(context.Context) error, next time.Time, err error) {
+	defer recoverInto(&err)
 	if k.DoThen != nil {
 		then, err = k.DoThen(ctx, job)
 	} else {
-		retry, err = k.Do(ctx, job)
+		next, err = k.Do(ctx, job)
 	}
-	return retry, then, err
+	return then, next, err
 }
 
-// newFailure returns the failure of an attempt that ended with err. Errors of the store need no exception: the failure is
-// stored only once the store works again. retry is when the handler wants the next attempt; unless it is in the future,
-// the attempt is made after the pause that follows from the number of failures.
+// newFailure returns the failure of an attempt that ended with err, also if that is an error of the store: the failure can
+// be stored only once the store works again. next is when the handler wants the next attempt; unless it is in the future,
+// the pause before the attempt follows from the number of failures.
 //
-// newFailure changes a copy of the job as the Fail methods of the backends change the stored job, for example the one in
-// storage/postgres/jobs.go.
-func newFailure(q *kindQueue, lease storage.Lease, err error, retry time.Time) *failure {
-	now, job := time.Now(), lease.Job
-	countFailure(&job, lease.Interrupted)
+// newFailure changes a copy of the job as storage.Jobs.Fail changes the stored job; TestJobsAreParked compares the two of
+// a parked job.
+func (q *kindQueue) newFailure(job storage.Job, err error, next time.Time) *failure {
+	now, interrupted := time.Now(), errors.Is(err, errInterrupted)
+	pause := countFailure(&job, interrupted)
 	job.LastError, job.FailedAt = ErrorText(err), now
-	toStore := storage.Failure{Error: job.LastError, At: now, Interrupted: lease.Interrupted}
+	toStore := storage.Failure{Error: job.LastError, At: now, Interrupted: interrupted}
 	job.Parked = job.Failures >= q.MaxAttempts || job.Interruptions >= MaxInterruptions
-	switch {
-	case job.Parked:
-		job.Due = now // toStore.Due stays zero, which parks the job (storage.Failure)
-	case retry.After(now):
-		job.Due, toStore.Due = retry, retry
-	default:
-		due := now.Add(nextPause(&job, lease.Interrupted))
-		job.Due, toStore.Due = due, due
+	if job.Parked {
+		job.Due = now // when it was parked (storage.Job); the zero toStore.Due parks it (storage.Failure)
+		return &failure{err, toStore, job}
 	}
+	if !next.After(now) {
+		next = now.Add(pause)
+	}
+	job.Due, toStore.Due = next, next
 	return &failure{err, toStore, job}
 }
 
-// countFailure counts a failure of the job.
-func countFailure(job *storage.Job, interrupted bool) {
+// countFailure counts a failure of the job, and returns the pause before the next attempt.
+func countFailure(job *storage.Job, interrupted bool) (pause time.Duration) {
 	job.Failures++
-	if interrupted {
-		job.Interruptions++
-	} else {
+	if !interrupted {
 		job.Interruptions = 0
+		return pauseAfter(job.Failures)
 	}
-}
-
-// nextPause returns the pause before the next attempt of a job whose failure countFailure has counted.
-func nextPause(job *storage.Job, interrupted bool) time.Duration {
-	if interrupted {
-		return jittered(pauseAfter(job.Interruptions - freeInterruptions))
-	}
-	return pauseAfter(job.Failures)
+	job.Interruptions++
+	return jittered(pauseAfter(job.Interruptions - freeInterruptions))
 }
 
 // pauseAfter returns the pause after the given number of failures. It is zero if failures is zero or negative.
@@ -155,8 +148,8 @@ func (e *panicError) Error() string {
 	return fmt.Sprintf("queue: the handler panicked: %s\n%s", e.text, e.stack)
 }
 
-// recovered is deferred, and turns a panic into an error.
-func recovered(err *error) {
+// recoverInto, when deferred, turns a panic into an error.
+func recoverInto(err *error) {
 	if v := recover(); v != nil {
 		*err = &panicError{PanicText(v), debug.Stack()}
 	}

@@ -139,7 +139,7 @@ func (w *run) claim(ctx context.Context, due []*kindQueue) {
 			go func() {
 				r := result{queue: q, lease: lease}
 				if lease.Interrupted {
-					r.outcome = q.interruptedOutcome(lease)
+					r.outcome = q.interrupted(lease)
 				} else {
 					r.outcome = q.attempt(handlerCtx, lease)
 				}

@@ -84,12 +84,12 @@ func goldenSessions(now time.Time, how *portal.Authentication) map[string]sessio
 	person := &portal.Person{Name: "Jóna Prófdóttir", Kennitala: "0101302989", At: now, Authentication: how}
 	state := LoginState{SIM, "https://idp.example/authorize", "0042", 5 * time.Second, now.Add(time.Minute), []byte(`{"id":"1"}`)}
 	there := session{key: sessionKey(goldenCookie), expires: now.Add(idleTimeout), record: &personSession{
-		Person: person, EndsBy: now.Add(maxLifetime), Path: "/sign/process/signer", Method: SIM, Hint: "5550101", LoginSession: []byte("before"),
+		Person: person, EndsBy: now.Add(maxLifetime), Path: "/sign/process/signer", Method: SIM, Hint: "5550101", LoginSessionKey: []byte("before"),
 	}}
 	logsIn := session{key: sessionKey(goldenForm), expires: now.Add(attemptLifetime), record: &loginSession{
-		EndsBy: now.Add(attemptLifetime), Seed: []byte("seed"), PersonSession: []byte("after"),
+		EndsBy: now.Add(attemptLifetime), Seed: []byte("seed"), PersonSessionKey: []byte("after"),
 	}}
-	logsIn.login().Attempt = &attempt{
+	logsIn.asLogin().Attempt = &attempt{
 		Target: target{"token", "process", "signer"}, Method: SIM, Hint: "5550101", Begun: now, State: &state, Next: now.Add(leaseDuration), Lease: "lease",
 		Redirected: true, Trouble: true, Person: person, Ended: "ended.timeout",
 	}
@@ -150,13 +150,13 @@ func testGoldenRecords(t *testing.T, file string, how *portal.Authentication) {
 		if to, first, err := p.claim(t.Context(), nextTurnKey(&view), nil); to != "/sign/process/signer" || first || err != nil {
 			t.Errorf("turn: %q, %v, %v", to, first, err)
 		}
-		login := *sessions["login"].login()
+		login := *sessions["login"].asLogin()
 		login.Path = "/sign/process/signer" // stored when the login is completed
 		if how == nil {
 			return
 		}
 		testenv.Filled(t, login)
-		testenv.Filled(t, *sessions["visit"].person())
+		testenv.Filled(t, *sessions["visit"].asPerson())
 	})
 }
 

@@ -484,8 +484,8 @@ func (b *browser) logIn(page string, person portal.Person) answer {
 func (b *browser) letPoll() {
 	b.f.t.Helper()
 	_, err := b.f.page.updateSession(b.f.t.Context(), sessionKey(b.cookie()), func(s *session) error {
-		if s.login() != nil && s.login().Attempt.Lease == "" {
-			s.login().Attempt.Next = time.Time{}
+		if s.asLogin() != nil && s.asLogin().Attempt.Lease == "" {
+			s.asLogin().Attempt.Next = time.Time{}
 		}
 		return nil
 	})

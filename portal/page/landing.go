@@ -97,8 +97,8 @@ func (p *Page) newLoginForm(r *http.Request, path string) *loginForm {
 	if len(f.Methods) > 0 {
 		f.Method = f.Methods[0]
 	}
-	if v, err := p.session(r); err == nil && v.login() != nil && v.login().Attempt.Target.path() == path {
-		f.fill(v.login().Attempt.Method, v.login().Attempt.Hint)
+	if s, err := p.sessionOf(r); err == nil && s.asLogin() != nil && s.asLogin().Attempt.Target.path() == path {
+		f.fill(s.asLogin().Attempt.Method, s.asLogin().Attempt.Hint)
 	}
 	return f
 }

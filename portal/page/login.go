@@ -252,22 +252,22 @@ func (p *Page) storeResult(ctx context.Context, key []byte, lease string, apply 
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	for pause := 50 * time.Millisecond; ; pause *= 2 {
-		v, err := p.updateSession(ctx, key, func(v *session) error {
-			if v.login() == nil || v.login().Attempt.Lease != lease {
+		s, err := p.updateSession(ctx, key, func(s *session) error {
+			if s.asLogin() == nil || s.asLogin().Attempt.Lease != lease {
 				return errLeaseLost
 			}
-			apply(v.login())
+			apply(s.asLogin())
 			return nil
 		})
 		if err == nil {
-			p.loginFailed(ctx, v.login().Attempt.Ended)
+			p.loginFailed(ctx, s.asLogin().Attempt.Ended)
 		}
 		if !storage.IsTemporary(err) {
-			return v, err
+			return s, err
 		}
 		select {
 		case <-ctx.Done():
-			return v, err
+			return s, err
 		case <-time.After(pause):
 		}
 	}

@@ -127,7 +127,7 @@ func TestAbandonedLogins(t *testing.T) {
 			d := newInvitation(t)
 			b := d.newBrowser()
 			b.beginApp(d.link(0), annas)
-			_, err := d.page.updateSession(t.Context(), sessionKey(b.cookie()), func(s *session) error { change(s.login().Attempt); return nil })
+			_, err := d.page.updateSession(t.Context(), sessionKey(b.cookie()), func(s *session) error { change(s.asLogin().Attempt); return nil })
 			d.must(err)
 			a := b.get(loginPath)
 			if a.status != 200 && a.status != 502 || !(a.has("ended.timeout.title") || a.has("ended.outage.title")) {
@@ -154,9 +154,9 @@ func TestResultAfterTheLease(t *testing.T) {
 		b.get(loginPath).leadsTo(t, of(d.invited, 0))
 		(<-late).says(t, 200, "wait.compare")
 		b.showsDocument(of(d.invited, 0), true)
-		v, err := d.page.loadSession(t.Context(), b.session().person().LoginSession)
-		if err != nil || v.login().Attempt.Ended != "" || v.login().Attempt.Person == nil {
-			t.Errorf("%+v, %v", v.login(), err)
+		v, err := d.page.loadSession(t.Context(), b.session().asPerson().LoginSessionKey)
+		if err != nil || v.asLogin().Attempt.Ended != "" || v.asLogin().Attempt.Person == nil {
+			t.Errorf("%+v, %v", v.asLogin(), err)
 		}
 	})
 }

@@ -15,17 +15,17 @@ import (
 // loginProgress is the page of a login under way. It shows what to do on the phone or redirects to the
 // provider, and leads on when the person is known.
 func (p *Page) loginProgress(w http.ResponseWriter, r *http.Request) error {
-	v, err := p.session(r)
-	if err == nil && v.login() != nil && v.login().Attempt.Method != Browser {
-		v, err = p.poll(r.Context(), v)
+	s, err := p.sessionOf(r)
+	if err == nil && s.asLogin() != nil && s.asLogin().Attempt.Method != Browser {
+		s, err = p.poll(r.Context(), s)
 	}
 	if err != nil {
 		return err
 	}
-	if v.login() == nil { // another tab was faster
-		return p.leadTo(w, r, v.person().Path)
+	if s.asLogin() == nil { // another tab was faster
+		return p.leadTo(w, r, s.asPerson().Path)
 	}
-	a, now := v.login().Attempt, p.now(r.Context())
+	a, now := s.asLogin().Attempt, p.now(r.Context())
 	if a.abandoned(now) {
 		a.Ended = "ended.outage"
 	}
@@ -35,9 +35,9 @@ func (p *Page) loginProgress(w http.ResponseWriter, r *http.Request) error {
 	case a.Ended != "":
 		return p.showEnded(w, r, a)
 	case a.Person != nil:
-		return p.completeLogin(w, r, v)
+		return p.completeLogin(w, r, s)
 	case a.State != nil && a.Method == Browser && !a.leased(now):
-		return p.redirectToProvider(w, r, v)
+		return p.redirectToProvider(w, r, s)
 	}
 	return p.showWaiting(w, r, a)
 }
@@ -65,30 +65,30 @@ func (a *attempt) state() string {
 
 // poll asks the provider whether the person has answered, if the next call is due and no other request makes
 // it.
-func (p *Page) poll(ctx context.Context, v session) (session, error) {
+func (p *Page) poll(ctx context.Context, s session) (session, error) {
 	due := func(l *loginSession, now time.Time) bool {
 		return l != nil && l.Attempt.State != nil && l.Attempt.pending() && !now.Before(l.Attempt.Next)
 	}
-	if !due(v.login(), p.now(ctx)) {
-		return v, nil
+	if !due(s.asLogin(), p.now(ctx)) {
+		return s, nil
 	}
 	ctx, cancel := providerContext(ctx)
 	defer cancel()
 	var lease string
-	v, err := p.updateSession(ctx, v.key, func(v *session) error {
-		if lease = ""; due(v.login(), p.now(ctx)) {
-			lease = v.login().Attempt.acquire(p.now(ctx))
+	s, err := p.updateSession(ctx, s.key, func(s *session) error {
+		if lease = ""; due(s.asLogin(), p.now(ctx)) {
+			lease = s.asLogin().Attempt.acquire(p.now(ctx))
 		}
 		return nil
 	})
 	if err != nil || lease == "" {
-		return v, err
+		return s, err
 	}
-	state, person, callErr := p.config.Login.Poll(ctx, *v.login().Attempt.State)
+	state, person, callErr := p.config.Login.Poll(ctx, *s.asLogin().Attempt.State)
 	p.reportOutage(ctx, callErr)
-	settled, err := p.storeResult(context.WithoutCancel(ctx), v.key, lease, func(l *loginSession) { l.recordResult(state, person, callErr, p.now(ctx)) })
+	settled, err := p.storeResult(context.WithoutCancel(ctx), s.key, lease, func(l *loginSession) { l.recordResult(state, person, callErr, p.now(ctx)) })
 	if errors.Is(err, errLeaseLost) {
-		return v, nil
+		return s, nil
 	}
 	return settled, err
 }
@@ -126,12 +126,12 @@ type redirectView struct{ To string }
 // redirectToProvider sends the browser to the provider: by itself the first time, and by a link when the
 // browser comes back without an answer. It is a page, and not a redirect, since the Content-Security-Policy
 // restricts where the answer to a form may lead (form-action).
-func (p *Page) redirectToProvider(w http.ResponseWriter, r *http.Request, v session) error {
-	a := v.login().Attempt
+func (p *Page) redirectToProvider(w http.ResponseWriter, r *http.Request, s session) error {
+	a := s.asLogin().Attempt
 	if !a.Redirected {
-		_, err := p.updateSession(r.Context(), v.key, func(v *session) error {
-			if v.login() != nil {
-				v.login().Attempt.Redirected = true
+		_, err := p.updateSession(r.Context(), s.key, func(s *session) error {
+			if s.asLogin() != nil {
+				s.asLogin().Attempt.Redirected = true
 			}
 			return nil
 		})
@@ -165,38 +165,38 @@ func (p *Page) showEnded(w http.ResponseWriter, r *http.Request, a *attempt) err
 
 // cancelLogin cancels a login. A later answer of the person on the phone is ignored.
 func (p *Page) cancelLogin(w http.ResponseWriter, r *http.Request) error {
-	v, err := p.session(r)
+	s, err := p.sessionOf(r)
 	switch {
 	case errors.Is(err, errNoSession):
 		return seeOther(w, r, goodbyePath)
 	case err != nil:
 		return err
-	case v.login() == nil: // the login has completed meanwhile
-		return seeOther(w, r, v.person().Path)
+	case s.asLogin() == nil: // the login has completed meanwhile
+		return seeOther(w, r, s.asPerson().Path)
 	}
-	if err := p.deleteSession(r.Context(), v); err != nil {
+	if err := p.deleteSession(r.Context(), s); err != nil {
 		return err
 	}
 	setCookie(w, "")
-	return seeOther(w, r, v.login().Attempt.Target.path())
+	return seeOther(w, r, s.asLogin().Attempt.Target.path())
 }
 
 // loginCallback handles the redirect back from the provider. It completes the browser's pending login once; any
 // other request changes nothing.
 func (p *Page) loginCallback(w http.ResponseWriter, r *http.Request) error {
-	v, err := p.session(r)
+	s, err := p.sessionOf(r)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := providerContext(r.Context())
 	defer cancel()
 	var lease string
-	v, err = p.updateSession(ctx, v.key, func(v *session) error {
+	s, err = p.updateSession(ctx, s.key, func(s *session) error {
 		lease = ""
-		if v.login() == nil {
+		if s.asLogin() == nil {
 			return nil
 		}
-		if a, now := v.login().Attempt, p.now(ctx); a.mayAnswer(r.URL.Query()) && a.pending() && !a.leased(now) {
+		if a, now := s.asLogin().Attempt, p.now(ctx); a.mayAnswer(r.URL.Query()) && a.pending() && !a.leased(now) {
 			lease = a.acquire(now)
 		}
 		return nil
@@ -207,9 +207,9 @@ func (p *Page) loginCallback(w http.ResponseWriter, r *http.Request) error {
 	if lease == "" {
 		return seeOther(w, r, loginPath)
 	}
-	person, callErr := p.config.Login.Finish(ctx, *v.login().Attempt.State, r.URL.Query())
+	person, callErr := p.config.Login.Finish(ctx, *s.asLogin().Attempt.State, r.URL.Query())
 	p.reportOutage(ctx, callErr)
-	_, err = p.storeResult(context.WithoutCancel(ctx), v.key, lease, func(l *loginSession) { l.recordCallback(person, callErr, p.now(ctx)) })
+	_, err = p.storeResult(context.WithoutCancel(ctx), s.key, lease, func(l *loginSession) { l.recordCallback(person, callErr, p.now(ctx)) })
 	if err != nil && !errors.Is(err, errLeaseLost) {
 		return err
 	}
@@ -245,11 +245,11 @@ func (l *loginSession) recordCallback(person portal.Person, err error, now time.
 // completeLogin opens the page of the participant and gives the browser the cookie of a new session, so that a
 // cookie from before the login is worthless. Within replayWindow it repeats the answer with the same cookie,
 // for a browser that lost the answer or asked in two tabs.
-func (p *Page) completeLogin(w http.ResponseWriter, r *http.Request, v session) (err error) {
-	login := v.login()
+func (p *Page) completeLogin(w http.ResponseWriter, r *http.Request, s session) (err error) {
+	login := s.asLogin()
 	path, cookie := login.Path, deriveCookie(login.Seed, cookieOf(r))
-	if login.PersonSession == nil {
-		path, err = p.createPersonSession(r, v, sessionKey(cookie))
+	if !login.completed() {
+		path, err = p.createPersonSession(r, s, sessionKey(cookie))
 	}
 	if errors.Is(err, portal.ErrOtherPerson) {
 		login.Attempt.Ended = "ended.other"
@@ -265,27 +265,27 @@ func (p *Page) completeLogin(w http.ResponseWriter, r *http.Request, v session) 
 
 // createPersonSession opens the target as the person of a login session, stores the person session under a key, and
 // returns the path of the page that the login leads to.
-func (p *Page) createPersonSession(r *http.Request, v session, key []byte) (path string, err error) {
-	ctx, a := r.Context(), v.login().Attempt
+func (p *Page) createPersonSession(r *http.Request, s session, key []byte) (path string, err error) {
+	ctx, a := r.Context(), s.asLogin().Attempt
 	path, err = p.openTarget(ctx, a.Target, p.authenticated(r, a))
 	if err != nil {
 		return "", err
 	}
 	now := p.now(ctx)
 	created := session{key: key, record: &personSession{
-		Person: &portal.Person{Name: a.Person.Name, Kennitala: a.Person.Kennitala, At: a.Person.At}, EndsBy: now.Add(maxLifetime), Path: path, Method: a.Method, Hint: a.Hint, LoginSession: v.key,
+		Person: &portal.Person{Name: a.Person.Name, Kennitala: a.Person.Kennitala, At: a.Person.At}, EndsBy: now.Add(maxLifetime), Path: path, Method: a.Method, Hint: a.Hint, LoginSessionKey: s.key,
 	}}
 	err = storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
-		v, err := p.loadSession(ctx, v.key)
+		s, err := p.loadSession(ctx, s.key)
 		if err != nil {
 			return err
 		}
-		login := v.login()
-		if login.PersonSession != nil { // another tab was faster
+		login := s.asLogin()
+		if login.completed() { // another tab was faster
 			path = login.Path
 			return nil
 		}
-		login.PersonSession, login.Path = key, path
+		login.PersonSessionKey, login.Path = key, path
 		if end := now.Add(replayWindow); end.Before(login.EndsBy) {
 			login.EndsBy = end
 		}
@@ -295,7 +295,7 @@ func (p *Page) createPersonSession(r *http.Request, v session, key []byte) (path
 		if err := p.config.Prompts.Forget(ctx, now, begunPrompt(path, login.Attempt)); err != nil {
 			return err
 		}
-		if err := p.saveSession(ctx, v); err != nil {
+		if err := p.saveSession(ctx, s); err != nil {
 			return err
 		}
 		return p.saveSession(ctx, created)

@@ -106,7 +106,7 @@ func TestLoginLeadsToOneSession(t *testing.T) {
 			if got := d.evidence(d.invited, "participant.loggedin") - before; got != 1 {
 				t.Errorf("%d logins are recorded", got)
 			}
-			if got := b.session().person().EndsBy.Sub(began); got != maxLifetime {
+			if got := b.session().asPerson().EndsBy.Sub(began); got != maxLifetime {
 				t.Error("the session is valid for", got)
 			}
 			time.Sleep(10 * time.Minute)
@@ -157,13 +157,13 @@ func TestBrowserLogin(t *testing.T) {
 	}
 	before := b.cookie()
 	b.do(http.MethodHead, backPath+"?"+url.Values{"state": {state}, "code": {"annas"}}.Encode(), nil)
-	if s := b.session(); s.login() == nil || s.login().Attempt.Person != nil {
-		t.Errorf("HEAD of the callback: %+v", s.login())
+	if s := b.session(); s.asLogin() == nil || s.asLogin().Attempt.Person != nil {
+		t.Errorf("HEAD of the callback: %+v", s.asLogin())
 	}
 	b.back(state, "annas").leadsTo(t, loginPath)
 	b.do(http.MethodHead, loginPath, nil)
-	if s := b.session(); b.cookie() != before || s.login() == nil || s.login().Attempt.Person == nil {
-		t.Errorf("HEAD of the login: %+v", s.login())
+	if s := b.session(); b.cookie() != before || s.asLogin() == nil || s.asLogin().Attempt.Person == nil {
+		t.Errorf("HEAD of the login: %+v", s.asLogin())
 	}
 	if b.get(loginPath).leadsTo(t, of(d.invited, 0)); b.cookie() == before {
 		t.Error("the cookie from before the login stays valid")
@@ -252,7 +252,7 @@ func TestForeignAnswerEndsNoLogin(t *testing.T) {
 			for _, state := range []string{"another", "", "another"} {
 				b.follow(b.back(state, "annas")).says(t, 200, "redirect.go")
 			}
-			b.follow(b.back(b.session().login().Attempt.State.state(), "annas")).says(t, 200, "place.asked.title")
+			b.follow(b.back(b.session().asLogin().Attempt.State.state(), "annas")).says(t, 200, "place.asked.title")
 		})
 	}
 }
@@ -299,5 +299,5 @@ func TestLoginsEndWithTheirConfiguration(t *testing.T) {
 	d.page.config.Login = noLogin{}
 	phone.letPoll()
 	phone.get(loginPath).says(t, 200, "ended.refused.title")
-	redirected.open(backPath+"?state="+redirected.session().login().Attempt.State.state()).says(t, 200, "ended.refused.title")
+	redirected.open(backPath+"?state="+redirected.session().asLogin().Attempt.State.state()).says(t, 200, "ended.refused.title")
 }

@@ -97,7 +97,7 @@ func (p *Page) startLogin(r *http.Request, view *portal.ParticipantView, to targ
 // recordAttempt stores an attempt with a lease, which is empty if the form has begun a login already. It
 // replaces the browser's earlier session. [*idp.TooManyRequestsError].
 func (p *Page) recordAttempt(r *http.Request, a attempt, form string, counters []counter, prompt promptlimit.Prompt) (cookie, lease string, err error) {
-	current, err := p.session(r)
+	current, err := p.sessionOf(r)
 	if err != nil && !errors.Is(err, errNoSession) {
 		return "", "", err
 	}
@@ -107,7 +107,7 @@ func (p *Page) recordAttempt(r *http.Request, a attempt, form string, counters [
 		if err != nil && !errors.Is(err, errNoSession) {
 			return err
 		}
-		if l := submitted.login(); l != nil && l.Attempt.sameForm(&a) && l.Attempt.pending() && !l.Attempt.abandoned(p.now(ctx)) {
+		if l := submitted.asLogin(); l != nil && l.Attempt.sameForm(&a) && l.Attempt.pending() && !l.Attempt.abandoned(p.now(ctx)) {
 			cookie = submittedCookie
 			return nil
 		}
@@ -148,7 +148,7 @@ func (p *Page) continueAsPerson(w http.ResponseWriter, r *http.Request, to targe
 
 // findSubmission returns the session that an earlier submission of the form began, and its cookie. It returns errNoSession
 // if there is none, or if it has expired.
-func (p *Page) findSubmission(ctx context.Context, form string) (v session, cookie string, err error) {
+func (p *Page) findSubmission(ctx context.Context, form string) (s session, cookie string, err error) {
 	record, err := p.config.Store.Record(ctx, recordKey("form", form))
 	switch {
 	case errors.Is(err, storage.ErrNotFound), err == nil && !p.now(ctx).Before(record.Expires):
@@ -157,8 +157,8 @@ func (p *Page) findSubmission(ctx context.Context, form string) (v session, cook
 		return session{}, "", fmt.Errorf("page: reading a form's submission: %w", err)
 	}
 	cookie = deriveCookie(record.Value, form)
-	v, err = p.loadSession(ctx, sessionKey(cookie))
-	return v, cookie, err
+	s, err = p.loadSession(ctx, sessionKey(cookie))
+	return s, cookie, err
 }
 
 // recordSubmission returns a new cookie for the session that a form begins. It differs from the form's ID,

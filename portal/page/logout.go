@@ -8,9 +8,9 @@ import (
 
 // logout ends the session of a browser.
 func (p *Page) logout(w http.ResponseWriter, r *http.Request) error {
-	v, err := p.session(r)
+	s, err := p.sessionOf(r)
 	if err == nil {
-		err = p.deleteSession(r.Context(), v)
+		err = p.deleteSession(r.Context(), s)
 	}
 	if err != nil && !errors.Is(err, errNoSession) {
 		return err

@@ -125,11 +125,11 @@ func (p *Page) showDocument(w http.ResponseWriter, r *http.Request, view *portal
 	case form != nil:
 		v.Sign, status = form, http.StatusUnprocessableEntity
 	case v.pageState == stateAsked:
-		session, err := p.session(r)
+		s, err := p.sessionOf(r)
 		if err != nil && !errors.Is(err, errNoSession) {
 			return err
 		}
-		v.Sign = newSignForm(p.config.Methods, view, v.Document.Revision, session.person())
+		v.Sign = newSignForm(p.config.Methods, view, v.Document.Revision, s.asPerson())
 		v.Sign.NotShown = v.Document.NotShown
 	}
 	return p.renderStreaming(w, r, htmlPage{status: status, file: "participant.html", title: v.Title, person: &person, data: v}, v.Document)

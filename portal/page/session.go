@@ -38,7 +38,7 @@ type session struct {
 }
 
 // sessionRecord is the record of a session: a *loginSession or a *personSession. The names of its members in the stored
-// JSON cannot change.
+// JSON are those of earlier versions, and cannot change.
 type sessionRecord interface {
 	// expiry returns when a session that is used now expires.
 	expiry(now time.Time) time.Time
@@ -48,25 +48,28 @@ type sessionRecord interface {
 
 // loginSession is the record of a browser whose person logs in.
 type loginSession struct {
-	EndsBy        time.Time `json:"until"`
-	Path          string    `json:"to,omitempty"` // page that the login led to; empty: it is not completed
-	Attempt       *attempt  `json:"login"`
-	Seed          []byte    `json:"seed,omitempty"`  // for the cookie of the person session
-	PersonSession []byte    `json:"after,omitempty"` // key; nil: there is none yet
+	EndsBy           time.Time `json:"until"`
+	Path             string    `json:"to,omitempty"`    // page that the login led to, once it is completed
+	Attempt          *attempt  `json:"login"`           // never nil: decodeSession tells the kinds of sessions apart by it
+	Seed             []byte    `json:"seed,omitempty"`  // for the cookie of the person session
+	PersonSessionKey []byte    `json:"after,omitempty"` // nil: the login is not completed
 }
 
 func (s *loginSession) expiry(time.Time) time.Time { return s.EndsBy }
 
-func (s *loginSession) counterpart() []byte { return s.PersonSession }
+func (s *loginSession) counterpart() []byte { return s.PersonSessionKey }
+
+// completed reports whether the browser has got a person session.
+func (s *loginSession) completed() bool { return s.PersonSessionKey != nil }
 
 // personSession is the record of a browser whose person has logged in.
 type personSession struct {
-	Person       *portal.Person `json:"person,omitempty"`
-	EndsBy       time.Time      `json:"until"`            // end of the session, however much it is used
-	Path         string         `json:"to,omitempty"`     // page that the person has logged in for
-	Method       LoginMethod    `json:"way,omitempty"`    // with which the person has logged in
-	Hint         string         `json:"hint,omitempty"`   // kennitala or phone number that the person has entered
-	LoginSession []byte         `json:"before,omitempty"` // key
+	Person          *portal.Person `json:"person,omitempty"` // never nil
+	EndsBy          time.Time      `json:"until"`            // end of the session, however much it is used
+	Path            string         `json:"to,omitempty"`     // page that the person has logged in for
+	Method          LoginMethod    `json:"way,omitempty"`    // with which the person has logged in
+	Hint            string         `json:"hint,omitempty"`   // kennitala or phone number that the person has entered
+	LoginSessionKey []byte         `json:"before,omitempty"`
 }
 
 func (s *personSession) expiry(now time.Time) time.Time {
@@ -76,28 +79,28 @@ func (s *personSession) expiry(now time.Time) time.Time {
 	return s.EndsBy
 }
 
-func (s *personSession) counterpart() []byte { return s.LoginSession }
+func (s *personSession) counterpart() []byte { return s.LoginSessionKey }
 
-// needsRenewal reports whether a session that is stored with an expiry shall be stored with a later one: less than 29 of
-// its 30 minutes are left, and its final end does not limit them.
+// needsRenewal reports whether a session that is stored with an expiry shall be stored with a later one: renewAfter has
+// passed since it was stored, and EndsBy does not limit the expiry.
 func (s *personSession) needsRenewal(expires, now time.Time) bool {
 	return expires.Sub(now) < idleTimeout-renewAfter && expires.Before(s.EndsBy)
 }
 
-// login returns the record of a login session, or nil.
-func (v session) login() *loginSession {
-	l, _ := v.record.(*loginSession)
+// asLogin returns the record of a login session, or nil.
+func (s session) asLogin() *loginSession {
+	l, _ := s.record.(*loginSession)
 	return l
 }
 
-// person returns the record of a person session, or nil.
-func (v session) person() *personSession {
-	p, _ := v.record.(*personSession)
+// asPerson returns the record of a person session, or nil.
+func (s session) asPerson() *personSession {
+	p, _ := s.record.(*personSession)
 	return p
 }
 
-// session returns the session of a request's browser, or errNoSession if it has none.
-func (p *Page) session(r *http.Request) (session, error) {
+// sessionOf returns the session of a request's browser, or errNoSession if it has none.
+func (p *Page) sessionOf(r *http.Request) (session, error) {
 	return p.loadSession(r.Context(), sessionKey(cookieOf(r)))
 }
 
@@ -107,11 +110,13 @@ func (p *Page) loadSession(ctx context.Context, key []byte) (session, error) {
 		return session{}, errNoSession
 	}
 	record, err := p.config.Store.Record(ctx, key)
-	if errors.Is(err, storage.ErrNotFound) || err == nil && !p.now(ctx).Before(record.Expires) {
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
 		return session{}, errNoSession
-	}
-	if err != nil {
+	case err != nil:
 		return session{}, fmt.Errorf("page: reading a session: %w", err)
+	case !p.now(ctx).Before(record.Expires):
+		return session{}, errNoSession
 	}
 	decoded, err := decodeSession(record.Value)
 	if err != nil { // it is left out, because it may quote personal data of the record
@@ -132,11 +137,11 @@ func decodeSession(value []byte) (sessionRecord, error) {
 	return person, json.Unmarshal(value, person)
 }
 
-// saveSession stores a session, in ctx's transaction.
-func (p *Page) saveSession(ctx context.Context, v session) error {
-	value, err := json.Marshal(v.record)
+// saveSession stores a session with a new expiry. It needs the transaction of ctx.
+func (p *Page) saveSession(ctx context.Context, s session) error {
+	value, err := json.Marshal(s.record)
 	if err == nil {
-		err = p.config.Store.PutRecord(ctx, Record{Key: v.key, Value: value, Expires: v.record.expiry(p.now(ctx))})
+		err = p.config.Store.PutRecord(ctx, Record{Key: s.key, Value: value, Expires: s.record.expiry(p.now(ctx))})
 	}
 	if err != nil {
 		return fmt.Errorf("page: storing a session: %w", err)
@@ -144,31 +149,34 @@ func (p *Page) saveSession(ctx context.Context, v session) error {
 	return nil
 }
 
-// updateSession calls f, which may change the session, stores the session with a new expiry, and returns it. It returns
-// errNoSession if the session has ended.
-func (p *Page) updateSession(ctx context.Context, key []byte, f func(*session) error) (changed session, err error) {
+// updateSession calls f, which may change the session, stores the session, and returns it. It returns errNoSession if the
+// session has ended. With an error it returns the zero session.
+func (p *Page) updateSession(ctx context.Context, key []byte, f func(*session) error) (updated session, err error) {
 	err = storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
-		v, err := p.loadSession(ctx, key)
-		if err == nil {
-			err = f(&v)
+		s, err := p.loadSession(ctx, key)
+		if err != nil {
+			return err
 		}
-		if err == nil {
-			err = p.saveSession(ctx, v)
+		if err := f(&s); err != nil {
+			return err
 		}
-		changed = v
-		return err
+		updated = s
+		return p.saveSession(ctx, s)
 	})
-	return changed, err
+	if err != nil {
+		return session{}, err
+	}
+	return updated, nil
 }
 
-// deleteSession deletes a session and its counterpart, so that both cookies are invalid. It runs in ctx's transaction,
-// if there is one. It does nothing if v is the zero session.
-func (p *Page) deleteSession(ctx context.Context, v session) error {
-	if v.record == nil {
+// deleteSession deletes a session and its counterpart, so that both cookies are invalid. It joins the transaction of ctx,
+// if there is one, and does nothing for the zero session.
+func (p *Page) deleteSession(ctx context.Context, s session) error {
+	if s.record == nil {
 		return nil
 	}
 	return storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
-		for _, key := range [][]byte{v.key, v.record.counterpart()} {
+		for _, key := range [][]byte{s.key, s.record.counterpart()} {
 			if key == nil {
 				continue
 			}
@@ -183,41 +191,43 @@ func (p *Page) deleteSession(ctx context.Context, v session) error {
 // loggedInPerson returns the person who has logged in with the browser. It returns nil if there is none, also while a
 // login is under way.
 func (p *Page) loggedInPerson(r *http.Request) (*portal.Person, error) {
-	ctx := r.Context()
-	v, err := p.session(r)
-	if errors.Is(err, errNoSession) || err == nil && v.person() == nil {
+	s, err := p.sessionOf(r)
+	if errors.Is(err, errNoSession) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if v.person().needsRenewal(v.expires, p.now(ctx)) {
-		err = p.renewSession(ctx, v.key)
-	}
-	if errors.Is(err, errNoSession) { // the session has ended since it was read
+	person := s.asPerson()
+	if person == nil {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
+	if ctx := r.Context(); person.needsRenewal(s.expires, p.now(ctx)) {
+		err := p.renewSession(ctx, s.key)
+		if errors.Is(err, errNoSession) { // the session has ended since it was read
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	return v.person().Person, nil
+	return person.Person, nil
 }
 
 // renewSession stores a session with a later expiry. If the store is full, the session keeps its expiry.
 func (p *Page) renewSession(ctx context.Context, key []byte) error {
-	unchanged := func(*session) error { return nil }
-	_, err := p.updateSession(ctx, key, unchanged) // sets the expiry
+	_, err := p.updateSession(ctx, key, func(*session) error { return nil }) // saveSession sets the expiry
 	if errors.Is(err, storage.ErrFull) {
 		return nil
 	}
 	return err
 }
 
-// authorize returns the participant that the path names, if the person who has logged in with the browser is
-// that participant. It returns [portal.ErrNotFound] if there is no such participant. With these errors the participant is
-// returned too:
-//   - [portal.ErrNotLoggedIn]: no person has opened the participant's link yet;
-//   - errNoSession: no person has logged in with this browser;
+// authorize returns the participant that the path names, and the person who has logged in with the browser, if that person
+// is the participant. Otherwise it returns an error:
+//   - [portal.ErrNotFound]: there is no such participant;
+//   - [portal.ErrNotLoggedIn]: no person has logged in as the participant;
+//   - errNoSession: no person has logged in with this browser. The participant is returned too, for the page of the login;
 //   - [portal.ErrOtherPerson]: another person has logged in with this browser.
 func (p *Page) authorize(r *http.Request) (portal.ParticipantView, portal.Person, error) {
 	view, err := p.config.Portal.ParticipantView(r.Context(), r.PathValue("process"), r.PathValue("who"))
@@ -229,11 +239,11 @@ func (p *Page) authorize(r *http.Request) (portal.ParticipantView, portal.Person
 	case err != nil:
 		return portal.ParticipantView{}, portal.Person{}, err
 	case owner == nil:
-		return view, portal.Person{}, portal.ErrNotLoggedIn
+		return portal.ParticipantView{}, portal.Person{}, portal.ErrNotLoggedIn
 	case person == nil:
 		return view, portal.Person{}, errNoSession
 	case !samePerson(person.Kennitala, owner.Kennitala):
-		return view, portal.Person{}, portal.ErrOtherPerson
+		return portal.ParticipantView{}, portal.Person{}, portal.ErrOtherPerson
 	}
 	return view, *person, nil
 }
@@ -249,10 +259,11 @@ const (
 	// sessionCookie has the prefix that makes browsers accept it over TLS only, from this host, and send it to no
 	// other (RFC 6265bis 4.1.3.2).
 	sessionCookie = "__Host-innsigli"
-	tokenSize     = 32 // bytes, before base64url
+	// tokenSize is the number of bytes of a cookie before base64url, that of deriveCookie's hash.
+	tokenSize = sha256.Size
 )
 
-// newToken returns tokenSize random bytes in base64url, as the ID of a login form.
+// newToken returns tokenSize random bytes in base64url, for example for the ID of a login form.
 func newToken() string { return base64.RawURLEncoding.EncodeToString(newSeed()) }
 
 // newSeed returns tokenSize random bytes.
@@ -263,11 +274,11 @@ func newSeed() []byte {
 }
 
 // deriveCookie derives the cookie of a session from a stored seed and a text that the browser sends: the ID of a login
-// form, or the cookie of the login session. The same form, sent twice, gets the same cookie. An attacker would need both:
-// a copy of the store has no form's ID and no cookie, and a page or a cookie from before the login has no seed.
-func deriveCookie(seed []byte, secret string) string {
+// form, or the cookie of the login session. The same form, sent twice, gets the same cookie. An attacker would need both.
+// A copy of the store lacks the text. A page or a cookie from before the login lacks the seed.
+func deriveCookie(seed []byte, fromBrowser string) string {
 	mac := hmac.New(sha256.New, seed)
-	mac.Write([]byte(secret))
+	mac.Write([]byte(fromBrowser))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 

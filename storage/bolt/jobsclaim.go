@@ -11,7 +11,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-func (s jobs) Claim(ctx context.Context, kind string, now time.Time, limit, perGroup int, lease time.Duration) (leases []storage.Lease, err error) {
+func (s jobs) Claim(ctx context.Context, kind string, now time.Time, limit, perGroup int, leaseFor time.Duration) (leases []storage.Lease, err error) {
 	if s.db.txn(ctx) == nil {
 		return nil, storage.ErrNoTx
 	}
@@ -30,7 +30,7 @@ func (s jobs) Claim(ctx context.Context, kind string, now time.Time, limit, perG
 				if !interrupted {
 					j.Attempt++
 				}
-				j.Token, j.Until = uuid.NewString(), now.Add(lease)
+				j.Token, j.Until = uuid.NewString(), now.Add(leaseFor)
 				leases = append(leases, storage.Lease{Job: j.job(), Token: j.Token, Until: j.Until, Interrupted: interrupted})
 				return nil
 			})

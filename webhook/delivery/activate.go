@@ -83,7 +83,7 @@ func (s *Service) checkEndpoint(ctx context.Context, to Subscription) error {
 
 // endpointError returns the error for the ping of a check, or nil if the answer was correct.
 func endpointError(c ActivationCheck, made Attempt) error {
-	if made.Failure == "" {
+	if !made.failed() {
 		return nil
 	}
 	if made.unanswered() {

@@ -141,7 +141,7 @@ func (s *Service) failedCheck(ctx context.Context, subscription string, now time
 			return time.Time{}, fault("reading the attempts", err)
 		case a.At.Before(now.Add(-2 * retryInterval)):
 			return time.Time{}, nil
-		case a.Purpose == ForCheck && a.Failure != "":
+		case a.Purpose == ForCheck && a.failed():
 			return a.At, nil
 		case a.Purpose == ForCheck:
 			return time.Time{}, nil

@@ -21,21 +21,24 @@ const maxBody = 512 << 10
 // timestampLayout is the layout of times in bodies (spec 1.5).
 const timestampLayout = "2006-01-02T15:04:05.000-07:00"
 
-// Emit enqueues an event for the subscriptions of the account that want its type. It reaches those that are active both
-// now and at the first attempt (spec 5.7). data must be a JSON object, and becomes the member data. Emit joins the
-// transaction of its context, so that the event is sent if and only if the change that it reports is stored. An event type
-// that cannot be subscribed to, or a body longer than 512 KiB, is an error.
+// Emit enqueues an event for the active subscriptions of the account that want its type. It is sent to those of them that
+// are still active, and still want its type, at the first attempt (spec 5.7). data must be a JSON object, and becomes the
+// member data. Emit joins the transaction of its context, so that the event is sent if and only if the change that it
+// reports is stored. An event type that cannot be subscribed to, or a body longer than 512 KiB, is an error.
 func (s *Service) Emit(ctx context.Context, account, eventType string, at time.Time, data any) error {
 	if !slices.Contains(s.options.EventTypes, eventType) {
 		return fmt.Errorf("webhook: event type %q cannot be subscribed to", eventType)
 	}
-	body, err := encode(eventType, at, data)
+	body, err := encodeBody(eventType, at, data)
 	if err != nil {
 		return err
 	}
 	targets, err := s.subscribers(ctx, account, eventType)
-	if err != nil || targets == nil {
+	if err != nil {
 		return err
+	}
+	if len(targets) == 0 {
+		return nil
 	}
 	job, err := withPayload(
 		storage.Job{Kind: eventKind, Group: account, Due: s.now(ctx)},
@@ -47,8 +50,7 @@ func (s *Service) Emit(ctx context.Context, account, eventType string, at time.T
 }
 
 // subscribers returns the active subscriptions to an event type. A subscription that becomes active later does not
-// receive the event (spec 5.1), so that an event without subscribers, which may contain personal data, need not be
-// stored.
+// receive the event (spec 5.1). Therefore an event without subscribers, which may contain personal data, is not stored.
 func (s *Service) subscribers(ctx context.Context, account, eventType string) (targets []target, err error) {
 	list, err := s.store.Subscriptions(ctx, account)
 	if err != nil {
@@ -62,16 +64,16 @@ func (s *Service) subscribers(ctx context.Context, account, eventType string) (t
 	return targets, nil
 }
 
-// encode returns the body of a request (spec 1.5 and 5.4).
-func encode(eventType string, at time.Time, data any) ([]byte, error) {
-	content, err := marshal(data)
+// encodeBody returns the body of a request (spec 1.5 and 5.4).
+func encodeBody(eventType string, at time.Time, data any) ([]byte, error) {
+	content, err := marshalPlain(data)
 	if err == nil && !bytes.HasPrefix(content, []byte("{")) {
 		err = errors.New("not an object")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("webhook: encoding the data of an event: %w", err)
 	}
-	body, err := marshal(struct {
+	body, err := marshalPlain(struct {
 		Type      string          `json:"type"`
 		Timestamp string          `json:"timestamp"`
 		Data      json.RawMessage `json:"data"`
@@ -85,8 +87,8 @@ func encode(eventType string, at time.Time, data any) ([]byte, error) {
 	return body, nil
 }
 
-// marshal encodes JSON without escapes for HTML.
-func marshal(value any) ([]byte, error) {
+// marshalPlain encodes JSON without escapes for HTML.
+func marshalPlain(value any) ([]byte, error) {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
@@ -94,8 +96,9 @@ func marshal(value any) ([]byte, error) {
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
 }
 
-// fanOut does a job of eventKind: then enqueues a delivery for each subscription that gets the event. It does so in the
-// transaction that finishes the job (see [Work]), so that a repetition of the job enqueues no delivery twice.
+// fanOut does a job of eventKind. The function that it returns enqueues a delivery for each subscription that gets the
+// event. It runs in the transaction that finishes the job (see [Work]), so that no delivery is enqueued twice if the job runs
+// again.
 func (s *Service) fanOut(ctx context.Context, job storage.Job) (then func(context.Context) error, err error) {
 	p, err := payloadOf(job)
 	if err != nil {
@@ -103,7 +106,7 @@ func (s *Service) fanOut(ctx context.Context, job storage.Job) (then func(contex
 	}
 	var deliveries []storage.Job
 	for _, target := range p.To {
-		delivery, err := target.delivery(p.Event, p.Type, p.Body, s.now(ctx))
+		delivery, err := target.delivery(p, s.now(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -112,16 +115,16 @@ func (s *Service) fanOut(ctx context.Context, job storage.Job) (then func(contex
 	return func(ctx context.Context) error { return s.enqueue(ctx, deliveries...) }, nil
 }
 
-// delivery returns the job of the first attempt to deliver an event to the subscription.
-func (t target) delivery(event, eventType, body string, now time.Time) (storage.Job, error) {
+// delivery returns the job of the first attempt to deliver the event of a payload to the subscription.
+func (t target) delivery(p payload, now time.Time) (storage.Job, error) {
 	return withPayload(
 		storage.Job{Kind: deliveryKind, Group: t.Subscription, Due: now},
-		payload{Event: event, Type: eventType, Body: body, Attempt: 1, Generation: t.Generation})
+		payload{Event: p.Event, Type: p.Type, Body: p.Body, Attempt: 1, Generation: t.Generation})
 }
 
-// deliver does a job of deliveryKind or retryKind: it makes an attempt to deliver the event. then stores the attempt in the
-// transaction that finishes the job (see [Work]). If the job was deleted during the attempt, then is not called, and the
-// attempt is not stored.
+// deliver does a job of deliveryKind or retryKind: it makes an attempt to deliver the event. The function that it returns
+// stores the attempt, in the transaction that finishes the job (see [Work]). If the job was deleted during the attempt, that
+// function is not called, and the attempt is not stored.
 func (s *Service) deliver(ctx context.Context, job storage.Job) (then func(context.Context) error, err error) {
 	p, err := payloadOf(job)
 	if err != nil {
@@ -131,12 +134,12 @@ func (s *Service) deliver(ctx context.Context, job storage.Job) (then func(conte
 	if err != nil {
 		return nil, err
 	}
-	if !ok || p.Attempt == 1 && !subscription.wants(p.Type) {
+	if !ok || p.Attempt == 1 && !subscription.wants(p.Type) { // the type counts at the first attempt only (spec 5.7)
 		return nil, nil // the job is done without a delivery
 	}
 	attempt, err := s.send(ctx, subscription, message{
 		purpose: ForDelivery, id: p.Event, eventType: p.Type, body: []byte(p.Body),
-		verifiable: true, number: p.Attempt, pause: pauseAfter(p.Attempt),
+		verifiable: true, number: p.Attempt, nextPause: pauseAfter(p.Attempt),
 	})
 	if err != nil {
 		return nil, err
@@ -144,17 +147,17 @@ func (s *Service) deliver(ctx context.Context, job storage.Job) (then func(conte
 	failpoint.Here("webhook.sent")
 	return func(ctx context.Context) error {
 		// Both calls are made even if the first fails: an error of either rolls the transaction back.
-		return errors.Join(s.store.AddAttempt(ctx, attempt), s.finishAttempt(ctx, p, attempt))
+		return errors.Join(s.store.AddAttempt(ctx, attempt), s.scheduleNext(ctx, p, attempt))
 	}, nil
 }
 
-// finishAttempt enqueues the next attempt after one that failed. After the last attempt, it stores the event as dropped
-// (spec 5.7).
-func (s *Service) finishAttempt(ctx context.Context, p payload, attempt Attempt) error {
+// scheduleNext enqueues the attempt after one that failed. If that was the last one, it stores the event as dropped (spec
+// 5.7). After a success it does nothing.
+func (s *Service) scheduleNext(ctx context.Context, p payload, attempt Attempt) error {
 	switch {
-	case attempt.Failure == "":
+	case !attempt.failed():
 		return nil
-	case attempt.Next.IsZero():
+	case attempt.Next.IsZero(): // it was the last one
 		return s.store.AddDropped(ctx, Dropped{
 			Subscription: attempt.Subscription, Event: attempt.Event, Type: attempt.Type, At: attempt.end(), Body: []byte(p.Body),
 		})

@@ -93,7 +93,8 @@ func (s *Service) now(ctx context.Context) time.Time { return s.options.Now.Now(
 // Close closes idle connections. No request may be in progress.
 func (s *Service) Close() { s.sender.close() }
 
-// fault adds the prefix of this package to an error of the store, unless it has it already.
+// fault adds the prefix "webhook: ", with which the errors of this package begin, to an error of the store, unless it has it
+// already.
 func fault(doing string, err error) error {
 	if err == nil || strings.HasPrefix(err.Error(), "webhook: ") {
 		return err
@@ -157,14 +158,14 @@ func (s *Service) dropJobs(ctx context.Context, subscription string) error {
 // payload is the payload of the jobs of this package. Each kind uses some of the members.
 type payload struct {
 	Version    int         `json:"version"`
-	Event      string      `json:"event,omitempty"` // the webhook-id
-	Type       string      `json:"type,omitempty"`  // of the event
-	Body       string      `json:"body,omitempty"`  // of its requests, in UTF-8
-	To         []target    `json:"to,omitempty"`    // the receivers of an event, or the switched-off subscriptions in a digest
-	At         time.Time   `json:"at,omitzero"`     // when an outage began, or the digest before was sent
-	Attempt    int         `json:"attempt,omitempty"`
-	Generation int         `json:"generation,omitempty"` // of the subscription when the job was enqueued
-	Alert      queuedAlert `json:"alert,omitzero"`       // encoded with the names of its fields
+	Event      string      `json:"event,omitempty"`      // of an event or delivery: the webhook-id
+	Type       string      `json:"type,omitempty"`       // of the event
+	Body       string      `json:"body,omitempty"`       // of its requests, in UTF-8
+	To         []target    `json:"to,omitempty"`         // the receivers of an event, or the switched-off subscriptions in a digest
+	At         time.Time   `json:"at,omitzero"`          // when an outage began, or the digest before was sent
+	Attempt    int         `json:"attempt,omitempty"`    // of a delivery, from 1
+	Generation int         `json:"generation,omitempty"` // of the subscription when a delivery, ping or check was enqueued
+	Alert      queuedAlert `json:"alert,omitzero"`       // of an alert job, encoded with the names of its fields
 }
 
 const payloadVersion = 1
@@ -190,7 +191,7 @@ func payloadOf(job storage.Job) (p payload, err error) {
 // withPayload returns the job with a payload.
 func withPayload(job storage.Job, p payload) (storage.Job, error) {
 	p.Version = payloadVersion
-	encoded, err := marshal(p)
+	encoded, err := marshalPlain(p)
 	if err != nil {
 		return storage.Job{}, fmt.Errorf("webhook: encoding a job: %w", err)
 	}

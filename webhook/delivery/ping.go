@@ -18,7 +18,7 @@ func (s *Service) ping(ctx context.Context, to Subscription, purpose Purpose, ve
 		return Attempt{}, err
 	}
 	err = s.tx.InTx(ctx, func(ctx context.Context) error {
-		if err := s.addAttempt(ctx, made); err != nil || !verifiable || made.Failure != "" {
+		if err := s.addAttempt(ctx, made); err != nil || !verifiable || made.failed() {
 			return err
 		}
 		return s.clearFailing(ctx, to)
@@ -42,7 +42,7 @@ func (s *Service) addAttempt(ctx context.Context, made Attempt) error {
 // sendPing sends a ping. Pings differ only in their IDs and times, and in the signatures of those that cannot
 // verify.
 func (s *Service) sendPing(ctx context.Context, to Subscription, purpose Purpose, verifiable bool) (Attempt, error) {
-	body, err := encode(webhook.PingType, s.now(ctx), struct{}{})
+	body, err := encodeBody(webhook.PingType, s.now(ctx), struct{}{})
 	if err != nil {
 		return Attempt{}, err
 	}
@@ -70,7 +70,7 @@ func (s *Service) doPing(ctx context.Context, job storage.Job) (func(context.Con
 		switch {
 		case !is.Active:
 			return outcome{is: is, since: was.FailingSince}
-		case made.Failure != "":
+		case made.failed():
 			return outcome{is: is, since: is.FailingSince, next: made.At.Add(retryInterval)}
 		default:
 			return outcome{is: is, next: nextPing(made.At)}
@@ -134,7 +134,7 @@ func (s *Service) doProbe(ctx context.Context, job storage.Job, purpose Purpose,
 
 // finishProbe stores the outcome of a ping or check, and enqueues the next one.
 func (s *Service) finishProbe(ctx context.Context, kind string, was Subscription, made Attempt, o outcome) error {
-	if made.Failure != "" {
+	if made.failed() {
 		made.Next = o.next
 	}
 	is, err := s.scheduleAlert(ctx, o.is, o.since, made.At)
@@ -161,7 +161,7 @@ func (s *Service) activeSubscription(ctx context.Context, id string, generation 
 func (s *Service) doCheck(ctx context.Context, job storage.Job) (func(context.Context) error, error) {
 	return s.doProbe(ctx, job, ForCheck, func(was Subscription, since time.Time, made Attempt) outcome {
 		switch {
-		case made.Failure == "":
+		case !made.failed():
 			return outcome{is: was, next: nextCheck(made.At)}
 		case isSuccess(made.Status):
 			return outcome{is: was.switchedOff(SecurityCheckFailed, made.At), since: made.At}

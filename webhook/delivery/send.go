@@ -19,7 +19,7 @@ type message struct {
 	body       []byte
 	verifiable bool          // if false, the signatures cannot verify, and 401 is the right answer
 	number     int           // of the attempt, from 1; 0 for a ping or check
-	pause      time.Duration // until the next attempt after a failure; 0: there is none
+	nextPause  time.Duration // until the next attempt after a failure; 0: there is none
 }
 
 // send sends a message in three stages: sign makes a signedMessage of it, post makes the request and returns the answer,
@@ -80,8 +80,8 @@ func (m message) attempt(to Subscription, at time.Time, a answer) Attempt {
 	if a.status != 0 {
 		made.Failure, made.Detail = checkStatus(m.verifiable, a.status)
 	}
-	if made.Failure != "" && m.pause != 0 {
-		made.Next = made.end().Add(m.pause)
+	if made.failed() && m.nextPause != 0 {
+		made.Next = made.end().Add(m.nextPause)
 	}
 	return made
 }
@@ -100,6 +100,9 @@ func checkStatus(verifiable bool, status int) (f Failure, detail string) {
 
 // isSuccess reports whether a status is 2xx.
 func isSuccess(status int) bool { return status/100 == 2 }
+
+// failed reports whether there was no answer, or the wrong one.
+func (a Attempt) failed() bool { return a.Failure != "" }
 
 // unanswered reports whether there was no answer.
 func (a Attempt) unanswered() bool { return a.Status == 0 }

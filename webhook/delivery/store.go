@@ -133,7 +133,7 @@ func (s *Service) SendAgain(ctx context.Context, subscription, event string) err
 		if err != nil {
 			return err
 		}
-		delivery, err := target{to.ID, to.Generation}.delivery(again.Event, again.Type, string(again.Body), s.now(ctx))
+		delivery, err := target{to.ID, to.Generation}.delivery(payload{Event: again.Event, Type: again.Type, Body: string(again.Body)}, s.now(ctx))
 		if err != nil {
 			return err
 		}

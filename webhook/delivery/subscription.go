@@ -118,7 +118,7 @@ const minCheckInterval, maxCheckInterval = time.Hour, 5 * time.Hour
 // hour late, the three days begin again: the service was down and sent no pings.
 func (s Subscription) afterPing(a Attempt, due time.Time) Subscription {
 	switch {
-	case a.Failure == "":
+	case !a.failed():
 		s.FailingSince = time.Time{}
 	case s.FailingSince.IsZero() || a.At.Sub(due) > pingInterval:
 		s.FailingSince = a.At
