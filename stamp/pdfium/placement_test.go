@@ -18,6 +18,7 @@ import (
 
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/stamp"
+	"github.com/innsigli/innsigli/stamp/pdfium"
 )
 
 // What TestPlacement demands. Time and memory are checked by .ci/full only.
@@ -67,6 +68,9 @@ type placement struct {
 func TestPlacement(t *testing.T) {
 	mutool := testenv.Program(t, "mutool")
 	renderer := shared(t)
+	if testenv.Full() {
+		renderer = started(t, pdfium.Options{Wait: enough}) // with the limit of a server
+	}
 	var pages []*placedPage
 	debug.FreeOSMemory()
 	measured := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) == nil // resets VmHWM, see proc(5)
