@@ -83,7 +83,7 @@ type Account struct {
 	PaymentMethod bool           // the account has a payment method, so it may make more than the free signatures
 	Quota         int64          // document storage in bytes; Stored counts against it
 	Admins        []string       // mail addresses that are notified of problems
-	Signatures    int64          // made so far, counted up to FreeSignatures; more if an earlier version counted them
+	FreeUsed      int64          // free signatures that were used; more than FreeSignatures if an earlier version counted all
 	Stored        int64          // bytes of the account's documents that are not deleted yet
 	Documents     inspect.Policy // what becomes of documents with warnings; empty: inspect.Warn
 	CreatedAt     time.Time

@@ -76,7 +76,7 @@ func (s *Service) Terms(ctx context.Context, account string) (Terms, error) {
 }
 
 // freeLeft returns how many free signatures the account has not used yet.
-func (a *Account) freeLeft() int { return int(max(0, FreeSignatures-a.Signatures)) }
+func (a *Account) freeLeft() int { return int(max(0, FreeSignatures-a.FreeUsed)) }
 
 // Statement is the price of the signatures that an account made in a calendar month with all APIs (spec 4.7).
 // Prices are in króna, without value-added tax.

@@ -79,7 +79,7 @@ func TestSignatureIsCountedOnce(t *testing.T) {
 			}
 			time.Sleep(40 * 24 * time.Hour)
 		}
-		if a, err := f.Account(f.Context(), owner); err != nil || a.Signatures != 1 {
+		if a, err := f.Account(f.Context(), owner); err != nil || a.FreeUsed != 1 {
 			f.Errorf("%v, %v", a, err)
 		}
 		if s := f.statement(owner, time.Now()); s.Signatures() != 0 {
@@ -129,7 +129,7 @@ func TestConcurrentSignatures(t *testing.T) {
 		if got := f.statement(owner.ID, at); got.Signing != 20 || got.Portal != 20 || got.Free != 3 || got.Price != 200 || got.Amount != 7400 {
 			f.Errorf("%+v", got)
 		}
-		if a, err := f.Account(f.Context(), owner.ID); err != nil || a.Signatures != account.FreeSignatures || a.Stored != 400 {
+		if a, err := f.Account(f.Context(), owner.ID); err != nil || a.FreeUsed != account.FreeSignatures || a.Stored != 400 {
 			f.Errorf("%+v, %v", a, err)
 		}
 	})

@@ -278,7 +278,7 @@ func TestCloseAccount(t *testing.T) {
 			f.Error(err)
 		}
 		a, err := f.Account(f.Context(), c.AccountID)
-		if err != nil || !a.ClosedAt.Equal(time.Now()) || a.Signatures != 1 || a.Stored != 1 {
+		if err != nil || !a.ClosedAt.Equal(time.Now()) || a.FreeUsed != 1 || a.Stored != 1 {
 			f.Errorf("%+v, %v", a, err)
 		}
 	})

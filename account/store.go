@@ -60,7 +60,7 @@ type LedgerStore interface {
 	// AddLine returns storage.ErrExists if a line with that ID exists.
 	AddLine(ctx context.Context, l Line) error
 	// AddSignature adds a line to an account, unless a line with that ID exists. It sets Free: the line is free if the
-	// account's Signatures are fewer than [FreeSignatures], and is then added to these. Transactions that add lines to an
+	// account's FreeUsed is less than [FreeSignatures], and FreeUsed is then incremented. Transactions that add lines to an
 	// account whose free signatures are used do not wait for each other. It returns storage.ErrNotFound if there is no such
 	// account.
 	AddSignature(ctx context.Context, l Line) error

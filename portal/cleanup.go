@@ -38,7 +38,7 @@ func (s *Service) deleteRead(ctx context.Context, read func() (Process, error)) 
 		if err == nil {
 			failpoint.Here("portal/deleted")
 		}
-		if !errors.Is(err, errTurnsChanged) {
+		if !errors.Is(err, errTurnBegan) {
 			return err
 		}
 	}
@@ -46,7 +46,7 @@ func (s *Service) deleteRead(ctx context.Context, read func() (Process, error)) 
 }
 
 // delete deletes a process that was read before the transaction. It cancels the signing request before it reads the
-// process again, because the end of a request locks the request before the process. It returns errTurnsChanged if
+// process again, because the end of a request locks the request before the process. It returns errTurnBegan if
 // another turn has begun since.
 func (s *Service) delete(ctx context.Context, before *Process) error {
 	e := process.Delete{}
@@ -65,7 +65,7 @@ func (s *Service) delete(ctx context.Context, before *Process) error {
 		return err
 	}
 	if p.Turns != before.Turns {
-		return errTurnsChanged
+		return errTurnBegan
 	}
 	return s.carryOut(ctx, &p, e, effects)
 }

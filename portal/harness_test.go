@@ -452,13 +452,13 @@ func (s *service) signed(content []byte, want int) {
 	}
 }
 
-// stores checks the bytes and the signatures that the account is charged for.
+// stores checks the stored bytes and the used free signatures of the account.
 func (s *service) stores(bytes, signatures int) {
 	s.t.Helper()
 	a, err := s.accounts.Account(s.t.Context(), s.account)
 	s.must(err)
-	if a.Stored != int64(bytes) || a.Signatures != int64(signatures) {
-		s.t.Errorf("%d bytes and %d signatures, want %d and %d", a.Stored, a.Signatures, bytes, signatures)
+	if a.Stored != int64(bytes) || a.FreeUsed != int64(signatures) {
+		s.t.Errorf("%d bytes and %d free signatures used, want %d and %d", a.Stored, a.FreeUsed, bytes, signatures)
 	}
 }
 

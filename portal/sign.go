@@ -68,7 +68,7 @@ func (s *Service) startSigning(ctx context.Context, ref participantRef, event pr
 		switch {
 		case err == nil:
 			failpoint.Here("portal/begun")
-		case errors.Is(err, errTurnsChanged):
+		case errors.Is(err, errTurnBegan):
 			continue
 		case errors.Is(err, signing.ErrFinished): // the deletion of the process cancelled the request
 			err = ErrNotFound
@@ -78,10 +78,10 @@ func (s *Service) startSigning(ctx context.Context, ref participantRef, event pr
 	return signing.Started{}, ErrTurn
 }
 
-// errTurnsChanged: another turn has begun since the process was read.
-var errTurnsChanged = errors.New("portal: another turn began first")
+// errTurnBegan: another turn has begun since the process was read.
+var errTurnBegan = errors.New("portal: another turn has begun since the process was read")
 
-// beginTurn applies the event that gives the turn to a participant. It returns errTurnsChanged if the turn is not the next
+// beginTurn applies the event that gives the turn to a participant. It returns errTurnBegan if the turn is not the next
 // one of the process, and [ErrNotFound] if the account is being deleted.
 func (s *Service) beginTurn(ctx context.Context, turn turnID, e process.Event) error {
 	return storage.InTx(ctx, s.tx, func(ctx context.Context) error {
@@ -93,7 +93,7 @@ func (s *Service) beginTurn(ctx context.Context, turn turnID, e process.Event) e
 			return err
 		}
 		if p.Turns+1 != turn.number {
-			return errTurnsChanged
+			return errTurnBegan
 		}
 		if _, err := s.accounts.Terms(ctx, p.Account); err != nil { // ErrNotFound: the process is deleted with its account
 			return err
@@ -164,7 +164,8 @@ func (o *Owner) Ended(ctx context.Context, orderID string) error {
 	if err != nil {
 		return err
 	}
-	// These errors must not leave the function of InTx, which joins the caller's transaction: they would roll it back.
+	// ErrNotFound and process.ErrTurnOver must not leave the function of InTx, which joins the caller's transaction: they
+	// would roll it back.
 	return storage.InTx(ctx, o.tx, func(ctx context.Context) error {
 		p, err := o.process(ctx, turn.processID)
 		if errors.Is(err, ErrNotFound) {
@@ -210,11 +211,11 @@ func (s *Service) SignAs(ctx context.Context, account, processID, participantID,
 	}
 	progress, err := s.signing.Drive(ctx, started.ID)
 	failpoint.Here("portal/driven")
-	deleted := errors.Is(err, signing.ErrFinished) // the request, after it has ended or with its process
+	requestGone := errors.Is(err, signing.ErrFinished) // the request was deleted after its end, or with its process
 	switch {
-	case err != nil && !deleted:
+	case err != nil && !requestGone:
 		return fmt.Errorf("portal: driving the signature: %w", err)
-	case !deleted && progress.Failure == nil:
+	case !requestGone && progress.Failure == nil:
 		return nil
 	}
 	signed, err := s.hasSigned(ctx, ref, user.Kennitala)
@@ -223,7 +224,7 @@ func (s *Service) SignAs(ctx context.Context, account, processID, participantID,
 		return err
 	case signed:
 		return nil
-	case deleted:
+	case requestGone:
 		return errors.New("portal: the request of a sandbox user has ended without a signature")
 	case progress.Failure.Code == idp.InternalError:
 		return fmt.Errorf("portal: signing as a sandbox user failed: %s: %s", progress.Failure.Code, progress.Failure.Description)

@@ -30,8 +30,8 @@ const (
 // evidenceKeeper chains the evidence log: it adds the digests of new entries to the hash chain. It also has checkpoints
 // timestamped, and prunes old entries (spec 7.3).
 //
-// No two of its methods that use the same field run at once: one goroutine calls tick, another one prune, and stop is
-// called when both have ended.
+// One goroutine calls tick, another one prune, and stop is called when both have ended. The first four fields do not
+// change, and each of the others is used by one goroutine at a time.
 type evidenceKeeper struct {
 	chain       evidence.Chain
 	log         *slog.Logger            // the server's log
@@ -79,10 +79,10 @@ func (k *evidenceKeeper) tick(ctx context.Context) {
 	}
 }
 
-// checkpoint has the head of the chain timestamped, unless the last checkpoint is younger than interval. It logs the head,
-// so that an archive of the server's log shows later whether the chain was cut off:
+// checkpoint has the head of the chain timestamped, unless the last checkpoint is younger than interval or no entry was
+// added since. It logs the head, so that an archive of the server's log shows later whether the chain was cut off:
 //   - after a timestamp;
-//   - after each timestamp that failed, if the head is new;
+//   - after an error, if the head is new;
 //   - if there is no timestamp authority, the head is new, and the last one was logged at least interval ago.
 func (k *evidenceKeeper) checkpoint(ctx context.Context, interval time.Duration) {
 	isNew := k.state.Head != k.loggedHead
@@ -102,7 +102,7 @@ func (k *evidenceKeeper) checkpoint(ctx context.Context, interval time.Duration)
 	}
 }
 
-// timestampHead records a timestamp over the head, and returns true, unless the last checkpoint is younger than interval.
+// timestampHead records a timestamp over the head and returns true, unless none is due (evidence.Chain.Checkpoint).
 func (k *evidenceKeeper) timestampHead(ctx context.Context, authority ades.Timestamper, interval time.Duration) (bool, error) {
 	return k.chain.Checkpoint(ctx, k.state, interval, func(ctx context.Context, sum []byte) ([]byte, error) {
 		token, err := tsp.Obtain(ctx, authority, crypto.SHA256, sum)

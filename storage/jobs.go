@@ -70,8 +70,8 @@ type Jobs interface {
 	Enqueue(ctx context.Context, jobs ...Job) error
 
 	// Claim leases up to limit jobs of a kind that are due at now and neither leased nor parked, the earliest due of each
-	// group first. No group gets more than perGroup leases, and groups with many jobs do not delay those with few. Claim
-	// increments Attempt, unless the lease is Interrupted.
+	// group first. The leases end leaseFor after now. No group gets more than perGroup leases, and groups with many jobs do
+	// not delay those with few. Claim increments Attempt, unless the lease is Interrupted.
 	Claim(ctx context.Context, kind string, now time.Time, limit, perGroup int, leaseFor time.Duration) ([]Lease, error)
 
 	// Extend sets the expiry of leases, and reports for each whether it is held; one that is not was lost. A lease whose

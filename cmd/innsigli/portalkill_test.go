@@ -347,8 +347,8 @@ func checkLeft(t *testing.T, db config.DB, processes int, size, signatures int64
 	t.Helper()
 	ctx := t.Context()
 	a, err := db.Accounts().Account(ctx, sandboxAccount)
-	if err != nil || a.Stored != size || a.Signatures != min(signatures, account.FreeSignatures) {
-		t.Errorf("%d signatures (counted up to %d) and %d bytes of the account, want %d and %d: %v", a.Signatures, account.FreeSignatures, a.Stored, signatures, size, err)
+	if err != nil || a.Stored != size || a.FreeUsed != min(signatures, account.FreeSignatures) {
+		t.Errorf("%d free signatures used (at most %d) and %d bytes of the account, want %d and %d: %v", a.FreeUsed, account.FreeSignatures, a.Stored, signatures, size, err)
 	}
 	free := 0
 	lines := make(map[string]bool)

@@ -34,17 +34,17 @@ type result struct {
 	storeState
 }
 
-// outcome is how an attempt ended. At most one of its fields is set. The job is done if that is then, or none.
+// outcome is how an attempt ended. At most one of its fields is set. Unless retryAt or failure is set, the job is done.
 type outcome struct {
 	then    func(ctx context.Context) error // called in the transaction that finishes the job
-	again   time.Time                       // when the job, which is not done, is due again
+	retryAt time.Time                       // when the job, which is not done, is due again
 	failure *failure
 }
 
 // storeState is what the runner knows about an outcome that it has tried to store.
 type storeState struct {
 	lost        bool     // the lease was lost, and nothing was stored
-	maybeStored *failure // the store became unavailable before it confirmed that
+	unconfirmed *failure // the store became unavailable before it confirmed that this failure is stored
 }
 
 // failure is the failure of an attempt.
@@ -58,14 +58,14 @@ type failure struct {
 func (q *kindQueue) attempt(ctx context.Context, lease storage.Lease) outcome {
 	ctx, cancel := context.WithTimeout(ctx, q.Timeout)
 	defer cancel()
-	then, next, err := q.call(ctx, lease.Job)
+	then, retryAt, err := q.call(ctx, lease.Job)
 	switch {
 	case err == nil:
-		return outcome{then: then, again: next}
+		return outcome{then: then, retryAt: retryAt}
 	case errors.Is(ctx.Err(), context.Canceled): // the runner stops, or the lease was lost: this is no failure
-		return outcome{again: time.Now()}
+		return outcome{retryAt: time.Now()}
 	}
-	return outcome{failure: q.newFailure(lease.Job, err, next)}
+	return outcome{failure: q.newFailure(lease.Job, err, retryAt)}
 }
 
 // interrupted returns the failure of an earlier attempt, which was interrupted. The runner stores it instead of making an
@@ -74,25 +74,25 @@ func (q *kindQueue) interrupted(lease storage.Lease) outcome {
 	return outcome{failure: q.newFailure(lease.Job, errInterrupted, time.Time{})}
 }
 
-// call calls the handler of the kind. next is when the handler wants the job to be done again, or zero. If the handler
+// call calls the handler of the kind. retryAt is when the handler wants the job to be done again, or zero. If the handler
 // panics, call returns an error.
-func (k Kind) call(ctx context.Context, job storage.Job) (then func(context.Context) error, next time.Time, err error) {
+func (k Kind) call(ctx context.Context, job storage.Job) (then func(context.Context) error, retryAt time.Time, err error) {
 	defer recoverInto(&err)
 	if k.DoThen != nil {
 		then, err = k.DoThen(ctx, job)
 	} else {
-		next, err = k.Do(ctx, job)
+		retryAt, err = k.Do(ctx, job)
 	}
-	return then, next, err
+	return then, retryAt, err
 }
 
 // newFailure returns the failure of an attempt that ended with err, also if that is an error of the store: the failure can
-// be stored only once the store works again. next is when the handler wants the next attempt; unless it is in the future,
+// be stored only once the store works again. retryAt is when the handler wants the next attempt; unless it is in the future,
 // the pause before the attempt follows from the number of failures.
 //
-// newFailure changes a copy of the job as storage.Jobs.Fail changes the stored job; TestJobsAreParked compares the two of
-// a parked job.
-func (q *kindQueue) newFailure(job storage.Job, err error, next time.Time) *failure {
+// newFailure changes a copy of the job as storage.Jobs.Fail changes the stored job. TestJobsAreParked and
+// TestJobThatKillsItsServer compare the two.
+func (q *kindQueue) newFailure(job storage.Job, err error, retryAt time.Time) *failure {
 	now, interrupted := time.Now(), errors.Is(err, errInterrupted)
 	pause := countFailure(&job, interrupted)
 	job.LastError, job.FailedAt = ErrorText(err), now
@@ -102,10 +102,10 @@ func (q *kindQueue) newFailure(job storage.Job, err error, next time.Time) *fail
 		job.Due = now // when it was parked (storage.Job); the zero toStore.Due parks it (storage.Failure)
 		return &failure{err, toStore, job}
 	}
-	if !next.After(now) {
-		next = now.Add(pause)
+	if !retryAt.After(now) {
+		retryAt = now.Add(pause)
 	}
-	job.Due, toStore.Due = next, next
+	job.Due, toStore.Due = retryAt, retryAt
 	return &failure{err, toStore, job}
 }
 

@@ -80,8 +80,7 @@ func TestServerThatIsKilledAgainAndAgain(t *testing.T) {
 	})
 }
 
-// A job that kills its server each time is parked, at last, and leaves the server time for other jobs. A failed attempt
-// in between begins the count anew.
+// A job that kills its server each time is parked, at last, and leaves the server time for other jobs.
 func TestJobThatKillsItsServer(t *testing.T) {
 	bubble(t, func(q *fixture) {
 		q.add(storage.Job{})

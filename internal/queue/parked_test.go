@@ -48,6 +48,14 @@ func TestJobsAreParked(t *testing.T) {
 			return queue.Kind{Do: func(context.Context, storage.Job) (time.Time, error) { panic("0101302989") }}
 		}, "the handler panicked: string"},
 		{"its time is up", func(q *fixture) queue.Kind { return queue.Kind{Do: lasting(time.Hour)} }, "context deadline exceeded"},
+		{"an error after two interruptions", func(q *fixture) queue.Kind {
+			return queue.Kind{Timeout: time.Minute, Do: func(ctx context.Context, job storage.Job) (time.Time, error) {
+				if job.Failures < 2 {
+					time.Sleep(100 * time.Second) // time: virtual, as in all tests of the runner; it does not heed its context
+				}
+				return time.Time{}, fault
+			}}
+		}, "a fault"},
 		{"what follows fails", func(q *fixture) queue.Kind {
 			return q.followed(func(context.Context, storage.Job) error { return fault })
 		}, "a fault"},

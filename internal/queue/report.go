@@ -42,7 +42,7 @@ func (w *run) reportFailures(results []result) {
 	for _, r := range results {
 		failed := r.failure
 		if r.lost {
-			failed = r.maybeStored
+			failed = r.unconfirmed
 		}
 		if failed == nil {
 			continue

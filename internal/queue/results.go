@@ -97,7 +97,7 @@ func (w *run) storeAlone(r *result) bool {
 		failed[0].then, failed[0].failure = nil, r.queue.newFailure(r.lease.Job, err, time.Time{})
 		failedErr := w.store(failed)
 		if failedErr != nil && storage.IsTemporary(err) && storage.IsTemporary(failedErr) { // the store is unavailable
-			one[0].maybeStored = failed[0].maybeStored
+			one[0].unconfirmed = failed[0].unconfirmed
 		} else {
 			one, err = failed, failedErr
 		}
@@ -114,7 +114,7 @@ func (w *run) storeAlone(r *result) bool {
 		job, err = r.failure.job, errors.Join(r.failure.err, err)
 	}
 	w.reportFailed(job, err)
-	r.failure, r.maybeStored = nil, nil // it is reported
+	r.failure, r.unconfirmed = nil, nil // it is reported
 	return true
 }
 
@@ -131,7 +131,7 @@ func (w *run) store(results []result) error {
 	if errors.Is(err, storage.ErrUnavailable) {
 		for i := range results {
 			if r := &results[i]; r.failure != nil {
-				r.maybeStored = r.failure
+				r.unconfirmed = r.failure
 			}
 		}
 	}
@@ -148,8 +148,8 @@ func (w *run) storeIn(ctx context.Context, results []result) error {
 		switch {
 		case r.failure != nil:
 			err = w.Jobs.Fail(ctx, r.lease, r.failure.toStore)
-		case !r.again.IsZero():
-			err = w.Jobs.Retry(ctx, r.lease, r.again)
+		case !r.retryAt.IsZero():
+			err = w.Jobs.Retry(ctx, r.lease, r.retryAt)
 		default:
 			done, leases = append(done, i), append(leases, r.lease)
 		}

@@ -43,11 +43,11 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// Handler does a job. next is when it is to be done again, zero when it is done. An error
+// Handler does a job. retryAt is when it is to be done again, zero when it is done. An error
 // without a later time has the job tried again after a pause that grows with its failures. The
 // context ends with the time limit of the kind, when the lease is lost, and when the runner cannot wait any longer.
 // What operators see of the error is [ErrorText].
-type Handler = func(ctx context.Context, job storage.Job) (next time.Time, err error)
+type Handler = func(ctx context.Context, job storage.Job) (retryAt time.Time, err error)
 
 // Kind is the handler of one kind of jobs, which is either Do or DoThen, and its limits. A zero limit is what its
 // comment says. Each kind has its own room for jobs in work, and does not wait for other kinds.

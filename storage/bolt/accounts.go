@@ -28,7 +28,7 @@ type accountRecord struct {
 	PaymentMethod bool           `json:"paymentMethod"`
 	Quota         int64          `json:"quota"`
 	Admins        []string       `json:"admins,omitempty"`
-	Signatures    int64          `json:"signatures,omitempty"`
+	FreeUsed      int64          `json:"signatures,omitempty"`
 	Stored        int64          `json:"stored,omitempty"`
 	Documents     inspect.Policy `json:"documents,omitempty"`
 	CreatedAt     time.Time      `json:"createdAt"`
@@ -208,13 +208,13 @@ func (s accounts) AddSignature(ctx context.Context, l account.Line) error {
 		if err != nil {
 			return err
 		}
-		l.Free = a.Signatures < account.FreeSignatures
+		l.Free = a.FreeUsed < account.FreeSignatures
 		if err := lineTable.insert(tx, l.ID, lineRecord(l)); errors.Is(err, storage.ErrExists) {
 			return nil
 		} else if err != nil || !l.Free {
 			return err
 		}
-		a.Signatures++
+		a.FreeUsed++
 		return accountTable.update(tx, l.Account, a)
 	})
 }

@@ -60,7 +60,7 @@ func (db *DB) Compact(ctx context.Context) (before, after int64, err error) {
 	return before, after, err
 }
 
-// compact compacts the file in these steps, whose order gives the guarantees of Compact. The caller has the lock.
+// compact compacts the file in these steps, whose order gives the guarantees of Compact. The caller has the turn (pause).
 //
 //  1. Create the new file, which only its owner may use, and give it the old file's owner and group. If this process
 //     may not do that, it finds out before it copies gigabytes.
@@ -217,7 +217,7 @@ func (db *DB) replaceClosed(path string) error {
 }
 
 // flushName does step 6 of compact if replace has renamed a file and its name is not flushed yet. Each transaction calls
-// it first. The caller has the lock.
+// it first. The caller has the turn.
 func (db *DB) flushName() error {
 	if !db.unflushed {
 		return nil

@@ -169,7 +169,7 @@ func (t *txn) file(id string) (*os.File, error) {
 // flushFiles flushes the files that the transaction has appended to. They are on the disk before its records are.
 func (t *txn) flushFiles() error { return t.eachFile((*os.File).Sync) }
 
-// closeFiles closes these files.
+// closeFiles closes the files that the transaction has appended to, also after an error of flushFiles.
 func (t *txn) closeFiles() error { return t.eachFile((*os.File).Close) }
 
 func (t *txn) eachFile(do func(*os.File) error) (err error) {

@@ -16,7 +16,7 @@ var (
 		name:    "accounts",
 		columns: []string{"id", "name", "payment_method", "quota", "admins", "signatures", "stored", "created_at", "closed_at", "documents"},
 		fields: func(a *account.Account) []any {
-			return []any{&a.ID, &a.Name, &a.PaymentMethod, &a.Quota, &a.Admins, &a.Signatures, &a.Stored, &a.CreatedAt, (*moment)(&a.ClosedAt), (*string)(&a.Documents)}
+			return []any{&a.ID, &a.Name, &a.PaymentMethod, &a.Quota, &a.Admins, &a.FreeUsed, &a.Stored, &a.CreatedAt, (*moment)(&a.ClosedAt), (*string)(&a.Documents)}
 		},
 	}
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 
@@ -64,12 +65,13 @@ func TestTamperedEvidence(t *testing.T) {
 
 // A transaction that records waits neither for the chain nor for others that record, while the chain waits for them.
 func TestRecordingDoesNotWait(t *testing.T) {
-	db, _ := opened(t, Options{})
+	db, url := opened(t, Options{})
+	conn := connected(t, url)
 	record := func(ctx context.Context) error {
 		return db.EvidenceLog().Record(ctx, storage.Entry{Subject: "s", Kind: "asked", At: time.Now(), Facts: []byte("{}")})
 	}
 	do(t, db, record)
-	read := make(chan int, 1)
+	read := make(chan []int64, 1)
 	do(t, db, func(ctx context.Context) error { // the second entry is recorded, and not committed yet
 		if err := record(ctx); err != nil {
 			return err
@@ -83,9 +85,22 @@ func TestRecordingDoesNotWait(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			read <- len(entries)
+			var seqs []int64
+			for _, e := range entries {
+				seqs = append(seqs, e.Seq)
+			}
+			read <- seqs
 		}()
-		for range 50 {
+		testenv.Wait(t, "the reader to wait", func() bool { // its last statement is that of the loop in awaitRecording
+			var waits bool
+			err := conn.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity
+				WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%&& $1::text[]')`).Scan(&waits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return waits || len(read) > 0
+		})
+		for range 10 {
 			do(t, db, record)
 		}
 		if len(read) > 0 {
@@ -93,8 +108,9 @@ func TestRecordingDoesNotWait(t *testing.T) {
 		}
 		return nil
 	})
-	if n, _ := testenv.Receive(t, "the entries", read); n < 3 {
-		t.Errorf("read %d entries", n)
+	seqs, _ := testenv.Receive(t, "the entries", read)
+	if diff := cmp.Diff([]int64{1, 2, 3}, seqs); diff != "" {
+		t.Errorf("read (-want +got):\n%s", diff)
 	}
 }
 

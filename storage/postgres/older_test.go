@@ -91,7 +91,7 @@ func TestEarlierAccounts(t *testing.T) {
 	want := account.Account{ID: "a", Name: "Þór", PaymentMethod: true, Quota: 1024, CreatedAt: time.Date(2026, 3, 1, 12, 30, 15, 0, time.UTC)}
 	got, err := db.Accounts().Account(t.Context(), "a")
 	checkRecord(t, want, got, err)
-	want.Signatures, want.Stored = 3, 4
+	want.FreeUsed, want.Stored = 3, 4
 	do(t, db, func(ctx context.Context) error { return db.Accounts().UpdateAccount(ctx, want) })
 	execute(t, url, `UPDATE accounts SET name = 'Þór', payment_method = true, quota = 2048, admins = NULL WHERE id = 'a'`)
 	want.Quota = 2048

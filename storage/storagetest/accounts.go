@@ -13,7 +13,7 @@ import (
 var accounts = recordType[account.Account]{
 	examples: []account.Account{exampleAccount("a"), {ID: id("b"), Name: "b", CreatedAt: base, ClosedAt: after(3)}},
 	changed: func(a account.Account) account.Account {
-		a.Name, a.PaymentMethod, a.Quota, a.Admins, a.Signatures, a.Stored = "changed", false, 0, nil, 0, -1
+		a.Name, a.PaymentMethod, a.Quota, a.Admins, a.FreeUsed, a.Stored = "changed", false, 0, nil, 0, -1
 		return a
 	},
 	others: withOtherIDs("a", func(a *account.Account, id string) { a.ID = id }),
@@ -31,7 +31,7 @@ var accounts = recordType[account.Account]{
 		b := open(t)
 		want := addAccounts(t, b, "c", "a", "b")
 		want[0].Name, want[0].PaymentMethod, want[0].Quota, want[0].Admins = "changed", false, 0, nil
-		want[0].Signatures, want[0].Stored = 0, -1
+		want[0].FreeUsed, want[0].Stored = 0, -1
 		do(t, b, func(ctx context.Context) error { return b.Accounts.UpdateAccount(ctx, want[0]) })
 		got, err := b.Accounts.Accounts(t.Context())
 		checkRead(t, got, err, want)
@@ -247,7 +247,7 @@ var ledger = tests{
 
 	"the first signatures of an account are free": func(t *testing.T, open func(*testing.T) Backend) {
 		b, a := open(t), exampleAccount("a")
-		a.Signatures = 0
+		a.FreeUsed = 0
 		do(t, b, func(ctx context.Context) error { return b.Accounts.AddAccount(ctx, a) })
 		var want []account.Line
 		for i := range account.FreeSignatures + 2 {
@@ -259,14 +259,14 @@ var ledger = tests{
 			want = append(want, l)
 		}
 		checkRead(t, lines(t.Context(), t, b, id("a"), base, after(100)), nil, want)
-		a.Signatures = account.FreeSignatures
+		a.FreeUsed = account.FreeSignatures
 		got, err := b.Accounts.Account(t.Context(), a.ID)
 		checkRead(t, got, err, a)
 	},
 
 	"of concurrent signatures of an account so many are free": func(t *testing.T, open func(*testing.T) Backend) {
 		b, a := open(t), exampleAccount("a")
-		a.Signatures = 0
+		a.FreeUsed = 0
 		do(t, b, func(ctx context.Context) error { return b.Accounts.AddAccount(ctx, a) })
 		const writers, each = 8, 5
 		concurrently(t, writers, func(i int) error {
@@ -285,8 +285,8 @@ var ledger = tests{
 			}
 		}
 		got, err := b.Accounts.Account(t.Context(), a.ID)
-		if len(list) != writers*each || free != account.FreeSignatures || got.Signatures != account.FreeSignatures || err != nil {
-			t.Errorf("%d signatures of which %d are free, and the account has %d, %v", len(list), free, got.Signatures, err)
+		if len(list) != writers*each || free != account.FreeSignatures || got.FreeUsed != account.FreeSignatures || err != nil {
+			t.Errorf("%d signatures of which %d are free, and the account has %d, %v", len(list), free, got.FreeUsed, err)
 		}
 	},
 

@@ -362,7 +362,7 @@ func id(name string) string {
 }
 
 func exampleAccount(name string) account.Account {
-	return account.Account{ID: id(name), Name: "Þór " + name, PaymentMethod: true, Quota: 1 << 40, Admins: []string{"admin@example.is", "þór@example.is"}, Signatures: 1 << 41, Stored: 1 << 42, Documents: "refuse:JavaScript,XFA", CreatedAt: base}
+	return account.Account{ID: id(name), Name: "Þór " + name, PaymentMethod: true, Quota: 1 << 40, Admins: []string{"admin@example.is", "þór@example.is"}, FreeUsed: 1 << 41, Stored: 1 << 42, Documents: "refuse:JavaScript,XFA", CreatedAt: base}
 }
 
 func exampleClient(name, of string) account.Client {

@@ -79,7 +79,7 @@ func create(t *testing.T, s transfer.Target, number, more int) (documents []stor
 }
 
 func addAccount(ctx context.Context, s transfer.Target, id string) error {
-	errs := []error{s.Accounts().AddAccount(ctx, account.Account{ID: id, Name: "Þór", PaymentMethod: true, Quota: 1024, Signatures: 5, Stored: 1023, CreatedAt: start})}
+	errs := []error{s.Accounts().AddAccount(ctx, account.Account{ID: id, Name: "Þór", PaymentMethod: true, Quota: 1024, FreeUsed: 5, Stored: 1023, CreatedAt: start})}
 	for i := range 5 {
 		name := fmt.Sprint(id, "-", 5-i)
 		errs = append(errs,

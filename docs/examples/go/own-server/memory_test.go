@@ -421,13 +421,13 @@ func (a accounts) AddSignature(ctx context.Context, l account.Line) error {
 	if err != nil {
 		return err
 	}
-	l.Free = owner.Signatures < account.FreeSignatures
+	l.Free = owner.FreeUsed < account.FreeSignatures
 	if err := a.AddLine(ctx, l); errors.Is(err, storage.ErrExists) {
 		return nil
 	} else if err != nil || !l.Free {
 		return err
 	}
-	owner.Signatures++
+	owner.FreeUsed++
 	return a.UpdateAccount(ctx, owner)
 }
 func (a accounts) DeleteLines(ctx context.Context, of string, limit int) (deleted []account.Line, err error) {
