@@ -19,9 +19,9 @@ import (
 // A cached chain is used only for the same certificate, the same intermediates and the same
 // [x509.CertPool] of roots, and only at times at which the same chain would be found without the
 // cache: all of its certificates are valid, and of the intermediates the same ones. A chain is not
-// cached if the certificate leads to more than one root. A cached chain states nothing about
-// revocation, which is checked each time. A program whose trusted roots change uses another pool
-// from then on; one that makes a new pool for each call finds nothing in the cache.
+// cached if the certificate leads to more than one root, or is a root. A cached chain states nothing
+// about revocation, which is checked each time. A program whose trusted roots change uses another
+// pool from then on; one that makes a new pool for each call finds nothing in the cache.
 //
 // Chains also remembers which signatures on certificates and revocation data were verified, since
 // the status of an issuer is read anew for each document from the same CRL or OCSP response.
@@ -40,9 +40,10 @@ const maxChainSize = 64 << 10
 // digest is the SHA-256 digest of a DER encoding.
 type digest = [sha256.Size]byte
 
-// chainKey is everything that a chain depends on besides the validity of its root. It includes the
-// intermediates, because documents embed certificates of authorities, some of them outdated or
-// revoked: a chain over those must not be used for another document.
+// chainKey is everything that a chain depends on besides the validity of its root, for certificates
+// for which leadsToOneRoot is true. It includes the intermediates, because documents embed
+// certificates of authorities, some of them outdated or revoked: a chain over those must not be used
+// for another document.
 type chainKey struct {
 	certificates digest // the certificate, then the intermediates, and which of them are valid
 	roots        *x509.CertPool
@@ -71,19 +72,22 @@ func (s Sources) Chain(cert *x509.Certificate, intermediates []*x509.Certificate
 	if s.Chains == nil {
 		return Chain(cert, intermediates, s.Roots, at)
 	}
+	if at.IsZero() {
+		at = time.Now() // as crypto/x509 does
+	}
 	key := newChainKey(cert, intermediates, s.Roots, at)
 	if chain, ok := s.Chains.byKey.get(key); ok && allValidAt(chain, at) {
 		return chain, nil
 	}
 	chain, err := Chain(cert, intermediates, s.Roots, at)
-	if err == nil && leadsToOneRoot(cert, intermediates, s.Roots) {
+	if err == nil && len(chain) > 1 && leadsToOneRoot(cert, intermediates, s.Roots) {
 		s.Chains.add(key, chain)
 	}
 	return chain, err
 }
 
-// leadsToOneRoot reports whether every chain of the certificate ends at the same root: of the names of
-// issuers on all ways up from it, one is that of a root, and one root in the pool has it.
+// leadsToOneRoot reports whether exactly one root of the pool has the name of an issuer above the
+// certificate, over all intermediates. It compares names only.
 func leadsToOneRoot(cert *x509.Certificate, intermediates []*x509.Certificate, roots *x509.CertPool) bool {
 	issuers := make(map[string][]string) // by the subject's name
 	for _, c := range intermediates {
@@ -144,9 +148,9 @@ func (c *Chains) add(key chainKey, chain []*x509.Certificate) {
 	}
 }
 
-// cloneChain returns a copy of a chain, or nil if the chain is too long to be cached. Below the
-// root, which the pool holds anyway, it copies the certificates, because a parsed certificate keeps
-// all the bytes from which it was parsed in memory, such as those of a whole signature.
+// cloneChain returns a copy of a chain, or nil if the chain is too long to be cached. It copies the
+// certificates below the root, because a parsed certificate keeps all the bytes from which it was
+// parsed in memory, such as those of a whole signature. The root stays in memory with the pool.
 func cloneChain(chain []*x509.Certificate) (clone []*x509.Certificate) {
 	size := 0
 	for i, c := range chain {

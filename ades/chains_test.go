@@ -43,6 +43,7 @@ func TestChains(t *testing.T) {
 		{"other roots", others, list(old), now, nil},
 		{"expired", roots, list(old), now.AddDate(1, 0, 0), nil},
 		{"not yet valid", roots, list(old), now.AddDate(-1, 0, 0), nil},
+		{"zero time, which is now", roots, list(old), time.Time{}, old.Certificate},
 	} {
 		var before []*x509.Certificate
 		for i := range 3 {
@@ -116,6 +117,9 @@ func TestChainsOfOthers(t *testing.T) {
 		{"two intermediates", certtest.Pool(root.Cert), []use{{leaf, siblings, first}, {leaf, siblings, now}, {leaf, siblings, last}}},
 		{"two roots", certtest.Pool(endedRoot.Cert, begunRoot.Cert), []use{{leafOfOther, nil, first}, {leafOfOther, nil, now}, {leafOfOther, nil, last}}},
 		{"a root and an intermediate", certtest.Pool(root.Cert, endedRoot.Cert), []use{{leafOfOther, cross, first}, {leafOfOther, cross, now}, {leafOfOther, cross, last}}},
+		{"the certificate is a root", certtest.Pool(endedRoot.Cert), []use{{endedRoot.Cert, nil, first}, {endedRoot.Cert, cross, now}, {endedRoot.Cert, nil, last}}},
+		{"the certificate and its issuer are roots", certtest.Pool(root.Cert, ended.Cert), []use{{ended.Cert, nil, first}, {leaf, siblings, now}, {ended.Cert, nil, last}}},
+		{"zero time", certtest.Pool(root.Cert), []use{{leaf, siblings, time.Time{}}, {leaf, siblings, first}, {leaf, siblings, now}, {leaf, siblings, last}}},
 	} {
 		for _, one := range row.uses {
 			for _, other := range row.uses {
@@ -165,25 +169,26 @@ func TestCheckSigned(t *testing.T) {
 	}
 }
 
-// TestChainsKeepsNoDocument checks that a cached chain does not keep the document in memory whose bytes its
+// TestChainsKeepsNoDocument checks that the cache does not keep the document in memory whose bytes the
 // certificates were parsed from, and that a chain of very long certificates is not cached.
 func TestChainsKeepsNoDocument(t *testing.T) {
 	root := issue(t, "Root", nil, certified{})
-	leaf := issue(t, "Leaf", nil, root).Certificate
-	inDocument := bytes.Repeat(leaf.Raw, 100)
-	leaf, err := x509.ParseCertificate(inDocument[:len(leaf.Raw)])
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := Sources{Roots: poolOf(root), Chains: new(Chains)}
-	for range 2 {
-		if _, err := s.Chain(leaf, nil, time.Now()); err != nil {
+	for _, cert := range []*x509.Certificate{issue(t, "Leaf", nil, root).Certificate, root.Certificate} {
+		inDocument := bytes.Repeat(cert.Raw, 100)
+		cert, err := x509.ParseCertificate(inDocument[:len(cert.Raw)])
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	cached, ok := s.Chains.byKey.get(newChainKey(leaf, nil, s.Roots, time.Now()))
-	if !ok || &cached[0].Raw[0] == &inDocument[0] {
-		t.Errorf("cached: %t, with the bytes of the document", ok)
+		for range 2 {
+			if _, err := s.Chain(cert, nil, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cached, ok := s.Chains.byKey.get(newChainKey(cert, nil, s.Roots, time.Now()))
+		if isRoot := cert.Equal(root.Certificate); ok == isRoot || ok && &cached[0].Raw[0] == &inDocument[0] {
+			t.Errorf("%s: cached: %t, with the bytes of the document", cert.Subject, ok)
+		}
 	}
 	if long := cloneChain([]*x509.Certificate{{Raw: make([]byte, maxChainSize+1)}, root.Certificate}); long != nil {
 		t.Error("a chain of very long certificates is cached")

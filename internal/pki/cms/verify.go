@@ -17,10 +17,10 @@ import (
 )
 
 // Verify verifies the signature over content with the given digest, which the caller computes by
-// the hash of [SignedData.Algorithm]. The errors are [ErrFormat] for missing or malformed
-// attributes and for algorithms that differ from the protected ones, [ErrDigest],
+// the hash of [SignedData.Algorithm]. The errors, in the order of the checks, are [ErrFormat] for
+// missing or malformed attributes, [ErrDigest], the error that [Read] returned with the SignedData,
 // [ErrNoCertificate], [ades.ErrAlgorithm] for the signer's key, [ades.ErrValue] for the signature
-// value, and the error that [Read] returned with the SignedData. The caller calls
+// value, and [ErrFormat] for algorithms that differ from the protected ones. The caller calls
 // [SignedData.CheckSingleBinding] if its signature format requires the signing-certificate attribute.
 func (sd *SignedData) Verify(digest []byte) error {
 	if err := sd.checkContentType(); err != nil {

@@ -64,7 +64,7 @@ func (b chainBuilder) build(c *x509.Certificate, at time.Time) ([]*x509.Certific
 // It tries preferred before other times, and returns nil if there is no chain. A chain that was ever
 // valid was valid when its certificate with the latest NotBefore became valid.
 func (b chainBuilder) chainAtAnyTime(c *x509.Certificate, preferred time.Time) []*x509.Certificate {
-	if chain := b.cachedChain(c, preferred); chain != nil {
+	if chain := b.chainAt(c, preferred); chain != nil {
 		return chain
 	}
 	all := b.ancestors(c)
@@ -72,16 +72,16 @@ func (b chainBuilder) chainAtAnyTime(c *x509.Certificate, preferred time.Time) [
 		return nil
 	}
 	for _, one := range all {
-		if chain := b.cachedChain(c, one.NotBefore); chain != nil {
+		if chain := b.chainAt(c, one.NotBefore); chain != nil {
 			return chain
 		}
 	}
 	return nil
 }
 
-// cachedChain is [Data.Chain] without the error. It returns nil if the time is zero, which
+// chainAt is [Data.Chain] without the error. It returns nil if the time is zero, which
 // crypto/x509 would take for now.
-func (b chainBuilder) cachedChain(c *x509.Certificate, at time.Time) []*x509.Certificate {
+func (b chainBuilder) chainAt(c *x509.Certificate, at time.Time) []*x509.Certificate {
 	if at.IsZero() {
 		return nil
 	}
@@ -89,8 +89,9 @@ func (b chainBuilder) cachedChain(c *x509.Certificate, at time.Time) []*x509.Cer
 	return chain
 }
 
-// uniqueIssuers returns the certificates above c, up to the first issuer name without a certificate.
-// It compares names only. It returns nil if a name has several certificates.
+// uniqueIssuers returns the certificates above c, up to a self-signed one or the first issuer name
+// without a certificate. It compares names only. It returns nil if there are none, if there are
+// maxAncestors or more, or if a name has several certificates.
 func (b chainBuilder) uniqueIssuers(c *x509.Certificate) (above []*x509.Certificate) {
 	for range maxAncestors {
 		named := b.withSubject(c.RawIssuer)
@@ -111,7 +112,7 @@ func (b chainBuilder) uniqueIssuers(c *x509.Certificate) (above []*x509.Certific
 func (b chainBuilder) ancestors(c *x509.Certificate) []*x509.Certificate {
 	found, checks := []*x509.Certificate{c}, maxChecks
 	for i := 0; i < len(found); i++ {
-		for _, issuer := range b.issuers(found[i], &checks) {
+		for _, issuer := range b.issuers(found[i], b.known.work.isIssuedBy, &checks) {
 			if len(found) <= maxAncestors && !slices.ContainsFunc(found, issuer.Equal) {
 				found = append(found, issuer)
 			}
@@ -120,10 +121,11 @@ func (b chainBuilder) ancestors(c *x509.Certificate) []*x509.Certificate {
 	return found
 }
 
-// issuers returns the certificates of the authority that issued c. Among those with the issuer's
-// name, it first checks those whose key identifier fits. Once it has found the issuer's key, it
-// checks only certificates with that key.
-func (b chainBuilder) issuers(c *x509.Certificate, checks *int) []*x509.Certificate {
+// issuers returns the certificates of the authority that issued c, as isIssuedBy verifies. Among
+// those with the issuer's name, it first checks those whose key identifier fits. Once it has found
+// the issuer's key, it checks only certificates with that key. It makes at most *checks checks, and
+// subtracts them.
+func (b chainBuilder) issuers(c *x509.Certificate, isIssuedBy func(c, issuer *x509.Certificate) bool, checks *int) []*x509.Certificate {
 	var found []*x509.Certificate
 	named := b.withSubject(c.RawIssuer)
 	for _, likely := range []bool{true, false} {
@@ -135,7 +137,7 @@ func (b chainBuilder) issuers(c *x509.Certificate, checks *int) []*x509.Certific
 			if *checks--; *checks < 0 {
 				return found
 			}
-			if b.known.work.isIssuedBy(c, issuer) {
+			if isIssuedBy(c, issuer) {
 				found = append(found, issuer)
 			}
 		}
@@ -159,7 +161,9 @@ func (b chainBuilder) anyAnchored(all []*x509.Certificate) bool {
 	return false
 }
 
-// chainThrough builds a chain from c through the certificates above to one of the roots.
+// chainThrough builds a chain from c through the certificates above to one of the roots. The work
+// that it counts is an estimate: crypto/x509 verifies one signature for each certificate of a plain
+// chain, and up to 100 where authorities certified each other.
 func (k *Known) chainThrough(c *x509.Certificate, above []*x509.Certificate, at time.Time) ([]*x509.Certificate, error) {
 	if !k.work.spend(signatureWork * int64(1+len(above))) {
 		return nil, fmt.Errorf("%w: too many signatures to verify", ades.ErrNoChain)
@@ -202,19 +206,21 @@ func (k *Known) checkSerialNumbers(chain []*x509.Certificate) error {
 
 // HasWeakChain reports whether the certificate leads to a root through signatures of which at least
 // one uses SHA-1. crypto/x509 rejects SHA-1, so [Data.Chain] does not find such a chain. Callers
-// use HasWeakChain to tell a chain that was valid once from no chain at all. It ignores times. No
-// signature passes because of such a chain.
+// use HasWeakChain to tell a chain that was valid once from no chain at all. It ignores times. It
+// misses a SHA-1 signature of a root that is trusted, but whose certificate is neither in d nor in k.
+// No signature passes because of such a chain.
 func (d *Data) HasWeakChain(k *Known, c *x509.Certificate) bool {
-	b, found := chainBuilder{k, d}, []partialChain{{certificates: []*x509.Certificate{c}}}
-	// Each ancestor is found at most twice: above a SHA-1 signature, and above none.
-	for i := 0; i < len(found) && i < 2*maxAncestors; i++ {
+	b, checks := chainBuilder{k, d}, maxChecks
+	found := []partialChain{{certificates: []*x509.Certificate{c}}}
+	for i := 0; i < len(found); i++ {
 		below := found[i]
 		if below.weak && k.isAnchored(below.last()) {
 			return true
 		}
-		for _, issuer := range b.withSubject(below.last().RawIssuer) {
+		for _, issuer := range b.issuers(below.last(), b.isSignedBy, &checks) {
 			longer := below.with(issuer)
-			if !below.hasKeyOf(issuer) && !slices.ContainsFunc(found, longer.endsLike) && b.isSignedBy(below.last(), issuer) {
+			// Each ancestor is found at most twice: above a SHA-1 signature, and above none.
+			if len(found) <= 2*maxAncestors && !below.hasKeyOf(issuer) && !slices.ContainsFunc(found, longer.endsLike) {
 				found = append(found, longer)
 			}
 		}
@@ -242,6 +248,7 @@ func (p partialChain) hasKeyOf(c *x509.Certificate) bool {
 	})
 }
 
+// endsLike reports whether both chains have the same last certificate, and both or neither is weak.
 func (p partialChain) endsLike(other partialChain) bool {
 	return p.weak == other.weak && p.last().Equal(other.last())
 }
@@ -249,7 +256,7 @@ func (p partialChain) endsLike(other partialChain) bool {
 // isSignedBy reports whether the key of issuer signed c. It accepts every hash that crypto/x509
 // implements except MD5.
 func (b chainBuilder) isSignedBy(c, issuer *x509.Certificate) bool {
-	return matchesAuthorityKey(c, issuer) && ades.CheckKeySize(issuer.PublicKey) == nil && b.known.work.spend(signatureWork) &&
+	return ades.CheckKeySize(issuer.PublicKey) == nil && b.known.work.spend(signatureWork) &&
 		issuer.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature) == nil
 }
 

@@ -135,6 +135,8 @@ func TestHasWeakChain(t *testing.T) {
 	newRoot := certtest.NewForKey(t, "Reissued root", oldRoot.Key, nil, certtest.Authority)
 	n.roots.AddCert(oldRoot.Cert)
 	n.roots.AddCert(newRoot.Cert)
+	noKeyID := *ca.Cert
+	noKeyID.SubjectKeyId = nil
 	data := &Data{Certificates: []*x509.Certificate{ca.Cert, weak.Cert, n.root.Cert, other.Cert, strongFirst.Cert, weakSecond.Cert,
 		weakFirst.Cert, strongSecond.Cert, oldRoot.Cert, newRoot.Cert}}
 	for name, test := range map[string]struct {
@@ -142,6 +144,7 @@ func TestHasWeakChain(t *testing.T) {
 		want bool
 	}{
 		"signer with SHA-1":                    {newSigner(t, "A", ca, sha1), true},
+		"SHA-1 without a key identifier":       {newSigner(t, "A", &certtest.Pair{Cert: &noKeyID, Key: ca.Key}, sha1), true},
 		"authority with SHA-1":                 {newSigner(t, "A", weak), true},
 		"authority reissued with SHA-1":        {newSigner(t, "A", strongFirst), true},
 		"authority reissued without SHA-1":     {newSigner(t, "A", weakFirst), true},
@@ -152,6 +155,25 @@ func TestHasWeakChain(t *testing.T) {
 		if got := data.HasWeakChain(n.known(), test.cert.Cert); got != test.want {
 			t.Errorf("%s: got %t, want %t", name, got, test.want)
 		}
+	}
+}
+
+// TestHasWeakChainLimit checks that the work is limited however many certificates the authorities have.
+func TestHasWeakChainLimit(t *testing.T) {
+	n := newNetwork(t)
+	upper := newAuthority(t, "Upper", nil)
+	ca, data := newAuthority(t, "CA", upper), new(Data)
+	for range 2 * maxChecks {
+		data.Certificates = append(data.Certificates, certtest.NewForKey(t, "CA", ca.Key, upper, certtest.Authority).Cert, newAuthority(t, "Upper", nil).Cert)
+	}
+	signer := newSigner(t, "A", ca, func(c *x509.Certificate) { c.SignatureAlgorithm = x509.ECDSAWithSHA1 })
+	known := n.known()
+	data.ShareLimit(known).indexed() // hashes the certificates
+	before := known.work.remaining
+	data.HasWeakChain(known, signer.Cert)
+	const limit = maxChecks + 2*maxAncestors
+	if got := (before - known.work.remaining) / signatureWork; got < maxAncestors || got > limit {
+		t.Errorf("verified %d signatures, want at most %d", got, limit)
 	}
 }
 

@@ -340,6 +340,6 @@ func (c *collector) fetchIssuers(ctx context.Context, cert *x509.Certificate) er
 	}
 	checks := maxChecks
 	among := &Known{work: c.known.work, bySubject: c.known.work.bySubject(found)}
-	c.known = c.known.With(chainBuilder{among, new(Data)}.issuers(cert, &checks)...)
+	c.known = c.known.With(chainBuilder{among, new(Data)}.issuers(cert, c.known.work.isIssuedBy, &checks)...)
 	return nil
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/der"
 )
 
-// CheckAuthorities checks the certificates of the authorities in a chain, which are all but the
+// checkAuthorities checks the certificates of the authorities in a chain, which are all but the
 // first and the last. Each must allow the signing of certificates in an extension, which is
 // mandatory (RFC 5280 4.2.1.3), and have the identifier of its key (4.2.1.2). None may have an
 // extension that exempts it from revocation checking: those are for OCSP responders (RFC 6960
 // 4.2.2.2.1), and for signers of data that is not used to validate other data (RFC 9608 4).
 // crypto/x509 does not check this.
-func CheckAuthorities(chain []*x509.Certificate) error {
+func checkAuthorities(chain []*x509.Certificate) error {
 	for i := 1; i+1 < len(chain); i++ {
 		if err := checkAuthority(chain[i]); err != nil {
 			return err
@@ -37,9 +37,9 @@ func checkAuthority(c *x509.Certificate) error {
 	return nil
 }
 
-// checkNoOCSPNoCheck returns an error if a signer's certificate has id-pkix-ocsp-nocheck, which only
+// checkSignerExtensions returns an error if a signer's certificate has id-pkix-ocsp-nocheck, which only
 // OCSP responders may have.
-func checkNoOCSPNoCheck(c *x509.Certificate) error {
+func checkSignerExtensions(c *x509.Certificate) error {
 	if hasExtension(c, oidNoCheck) {
 		return fmt.Errorf("%w: %s is a signer with id-pkix-ocsp-nocheck", ades.ErrNoChain, ades.Identify(c))
 	}

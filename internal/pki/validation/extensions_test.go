@@ -26,16 +26,16 @@ func TestCheckAuthorities(t *testing.T) {
 	} {
 		ca := newAuthority(t, "CA", root, test.change)
 		chain := []*x509.Certificate{newSigner(t, "A", ca).Cert, ca.Cert, root.Cert}
-		if err := CheckAuthorities(chain); !errors.Is(err, test.want) {
+		if err := checkAuthorities(chain); !errors.Is(err, test.want) {
 			t.Errorf("%s: got %v, want %v", name, err, test.want)
 		}
-		if err := CheckAuthorities(chain[1:]); err != nil {
+		if err := checkAuthorities(chain[1:]); err != nil {
 			t.Errorf("%s, as the first certificate: %v", name, err)
 		}
 	}
 	noKeyID := *newAuthority(t, "CA", root).Cert
 	noKeyID.SubjectKeyId = nil
-	if err := CheckAuthorities([]*x509.Certificate{nil, &noKeyID, nil}); !errors.Is(err, ades.ErrNoChain) {
+	if err := checkAuthorities([]*x509.Certificate{nil, &noKeyID, nil}); !errors.Is(err, ades.ErrNoChain) {
 		t.Errorf("no key identifier: got %v, want ErrNoChain", err)
 	}
 }
@@ -72,10 +72,10 @@ func TestExemption(t *testing.T) {
 			t.Errorf("%s: missing for the level: %q; want exempt %t", test.name, missing, test.level)
 		}
 	}
-	if err := checkNoOCSPNoCheck(newSigner(t, "A", n.root, extended(oidNoCheck)).Cert); !errors.Is(err, ades.ErrNoChain) {
-		t.Errorf("checkNoOCSPNoCheck with ocsp-nocheck: got %v, want ErrNoChain", err)
+	if err := checkSignerExtensions(newSigner(t, "A", n.root, extended(oidNoCheck)).Cert); !errors.Is(err, ades.ErrNoChain) {
+		t.Errorf("checkSignerExtensions with ocsp-nocheck: got %v, want ErrNoChain", err)
 	}
-	if err := checkNoOCSPNoCheck(newSigner(t, "A", n.root).Cert); err != nil {
-		t.Errorf("checkNoOCSPNoCheck: %v", err)
+	if err := checkSignerExtensions(newSigner(t, "A", n.root).Cert); err != nil {
+		t.Errorf("checkSignerExtensions: %v", err)
 	}
 }

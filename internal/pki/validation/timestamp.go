@@ -91,7 +91,7 @@ func (j Validator) checkTimestampAuthority(t *Timestamp, data *Data, known *Know
 	found := data.FindAll(chain, Times{SigningTime: token.Time, ValidationTime: at})
 	t.Report.Path = pathStatus(chain, found, j.Data)
 	return cmp.Or(
-		CheckAuthorities(chain),
+		checkAuthorities(chain),
 		CheckAlgorithm(token.Algorithm, token.Certificate.PublicKey, at), CheckHash(token.Hash, at),
 		CheckChain(chain, at), found.Err(),
 	)

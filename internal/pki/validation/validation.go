@@ -10,7 +10,7 @@
 //	judge := validation.Validator{Data: data, Time: time}
 //	judge.Timestamp(&timestamp, known, time) // 5.4: is the timestamp trusted?
 //	judge.Signer(&report, known)             // 5.2.6: the certificate at the best signature time
-//	judge.PastValidation(&report, poes)            // 5.6.2: does the revocation data still count?
+//	judge.PastValidation(&report, poes)      // 5.6.2: does the revocation data still count?
 //
 // [Collect] gathers the validation data that a verifier needs long after the signature was made (EN
 // 319 142-1 5.4, EN 319 132-1 5.4): the certificates from each signer, timestamp authority and OCSP
