@@ -6,7 +6,6 @@ import (
 	"crypto"
 	"crypto/rand"
 	"fmt"
-	"hash"
 	"strings"
 	"time"
 
@@ -54,7 +53,9 @@ type extension struct {
 	renew    bool
 	document *signedDocument
 	known    *validation.Known // holds the limit on the work, which all signatures share
-	dataHash hash.Cloner       // of the data of the only signature, which is not in the document; nil: it is
+	// dataHashState is the state of the hash of the data of the only signature, if the document does
+	// not have that data.
+	dataHashState []byte
 }
 
 // Extend extends all signatures of a document to a level, whichever software made them (EN 319
@@ -115,9 +116,9 @@ func (e *extension) readAndVerify(doc Document) error {
 	case len(e.document.signatures) == 0:
 		return ades.ErrUnsigned
 	}
-	if e.dataHash != nil {
+	if e.dataHashState != nil {
 		s := e.document.signatures[0]
-		s.GiveHash(s.References[0], e.dataHash)
+		s.GiveHash(s.References[0], e.dataHashState)
 	}
 	if err := e.document.verify(e.ctx); err != nil {
 		return err

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/hashstate"
 	"github.com/innsigli/innsigli/internal/pki/tsp"
 	"github.com/innsigli/innsigli/internal/pki/validation"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
-	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // errCanonicalization: the CanonicalizationMethod of a timestamp is unknown.
@@ -45,7 +45,7 @@ type imprintForm struct {
 // the first unsigned properties.
 type imprintState struct {
 	imprintForm
-	state hash.Cloner
+	state []byte
 	taken int // number of unsigned properties
 }
 
@@ -217,7 +217,9 @@ func (s *signature) archiveTimestampHash(ctx context.Context, f imprintForm, pro
 	if err := s.write(w, f.c14n, properties[taken:]...); err != nil {
 		return nil, err
 	}
-	s.imprints.add(f, sum, len(properties))
+	if err := s.imprints.add(f, sum, len(properties)); err != nil {
+		return nil, err
+	}
 	if _, err := w.Write(added); err != nil {
 		return nil, err
 	}
@@ -231,7 +233,7 @@ func (s *signature) archiveTimestampHash(ctx context.Context, f imprintForm, pro
 func (s *signature) resumeHash(ctx context.Context, f imprintForm, limit int) (sum hash.Hash, taken int, err error) {
 	for _, earlier := range s.imprints.states {
 		if earlier.equal(f) && earlier.taken <= limit {
-			sum, err = earlier.state.Clone()
+			sum, err = hashstate.Restore(f.hash, earlier.state)
 			return sum, earlier.taken, err
 		}
 	}
@@ -249,12 +251,15 @@ func (s *signature) resumeHash(ctx context.Context, f imprintForm, limit int) (s
 	return sum, 0, err
 }
 
-// add keeps a copy of a hash, if it can be copied, instead of an earlier one of the same form.
-func (c *imprintCache) add(f imprintForm, sum hash.Hash, taken int) {
-	if state, ok := xmldsig.CopyHash(sum); ok {
-		c.states = slices.DeleteFunc(c.states, func(old imprintState) bool { return old.equal(f) })
-		c.states = append(c.states, imprintState{f, state, taken})
+// add keeps the state of a hash, instead of an earlier one of the same form.
+func (c *imprintCache) add(f imprintForm, sum hash.Hash, taken int) error {
+	state, err := hashstate.Save(sum)
+	if err != nil {
+		return err
 	}
+	c.states = slices.DeleteFunc(c.states, func(old imprintState) bool { return old.equal(f) })
+	c.states = append(c.states, imprintState{f, state, taken})
+	return nil
 }
 
 func (f imprintForm) equal(o imprintForm) bool {
