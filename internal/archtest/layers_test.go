@@ -111,7 +111,7 @@ var layers = []layer{
 		{"ades/report", "ades", "text"},
 		{"idp", "ades", ""},
 		{"idp/ciba", "", "jose oidc"},
-		{"pades", "pades/internal/diff pades/internal/form ades internal/pki/validation internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/pki/signerjson internal/pdf", ""},
+		{"pades", "pades/internal/diff pades/internal/form ades internal/pki/validation internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/pki/signerjson internal/pdf internal/hashstate", ""},
 		{"pades/inspect", "internal/pdf", ""},
 		{"sandbox/ca", "ades internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl", ""},
 		{"stamp", "internal/pdf stamp/internal/truetype", "text image"},
