@@ -48,7 +48,7 @@ func (p *Pending) extendNew(ctx context.Context, made Revision, o Options, dataH
 	if err != nil {
 		return r, false, err
 	}
-	r = p.frame.revision(p.base, strings.TrimSuffix(markup, endTag))
+	r = p.frame.revision(p.documentSize, strings.TrimSuffix(markup, endTag))
 	if added := strings.Count(markup, "<"); added >= reservedNodes {
 		return r, false, nil
 	}
@@ -58,8 +58,8 @@ func (p *Pending) extendNew(ctx context.Context, made Revision, o Options, dataH
 	return r, true, nil
 }
 
-// signatureOf returns the signature that a revision of the pending signature adds, as a document. It
-// declares its own prefixes, so its canonical forms are the same as in the signed document.
+// signatureOf returns the signature that a revision of the pending signature adds, as a document.
+// It declares its own prefixes, so its canonical forms are the same as in the signed document.
 func (p *Pending) signatureOf(made Revision) Document {
 	pieces := made.Pieces[len(p.frame.before) : len(made.Pieces)-len(p.frame.after)]
 	var b strings.Builder

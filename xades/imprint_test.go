@@ -159,8 +159,9 @@ func compareWithDSS(t *testing.T, stamped map[string][]string) {
 
 var dssNames = map[string]string{"SIGNATURE_TIMESTAMP": "SignatureTimeStamp", "ARCHIVE_TIMESTAMP": "ArchiveTimeStamp"}
 
-// TestImprintsContinue reads a signature with a signature timestamp and two archive timestamps, and checks that the
-// imprint of the second archive timestamp continues from the first, and is the one that is computed alone.
+// TestImprintsContinue reads a signature with a signature timestamp and two archive timestamps, and
+// checks that the imprint of the second archive timestamp continues from the first, and is the one
+// that is computed alone.
 func TestImprintsContinue(t *testing.T) {
 	t.Parallel()
 	ca, key := catest.New(t), certtest.NewKey(t, elliptic.P256())

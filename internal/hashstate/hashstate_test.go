@@ -15,8 +15,8 @@ import (
 	"github.com/innsigli/innsigli/ades"
 )
 
-// TestRestore checks that two hashes can continue from one state of each hash function, and that the
-// state of another function is refused.
+// TestRestore checks that two hashes can continue from one state of each hash function, and that
+// the state of another function is refused.
 func TestRestore(t *testing.T) {
 	for _, function := range []crypto.Hash{
 		crypto.SHA1, crypto.SHA224, crypto.SHA256, crypto.SHA384, crypto.SHA512, crypto.SHA3_256, crypto.SHA3_384, crypto.SHA3_512,

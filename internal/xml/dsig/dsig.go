@@ -89,8 +89,8 @@ type Transform struct {
 	Canonicalization xmldoc.Canonicalization // if Kind is Canonicalize
 }
 
-// TransformKind is the kind of a transform. WithoutSignatures is written in XPath or XPath Filter 2.0,
-// WithoutRootSignatures in XPath Filter 2.0.
+// TransformKind is the kind of a transform. WithoutSignatures is written in XPath or XPath Filter
+// 2.0, WithoutRootSignatures in XPath Filter 2.0.
 type TransformKind uint8
 
 const (

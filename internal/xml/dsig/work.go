@@ -25,9 +25,9 @@ type work struct {
 }
 
 // Bounds of the bytes that are read and written for a document. A small document may be processed
-// manyPasses times and a bit more, enough for the timestamps of ten signers in thirty years. A large
-// one is bounded to about a second of work, but to no less than fewPasses: signatures and timestamps
-// over the same content share its hash.
+// manyPasses times and a bit more, enough for the timestamps of ten signers in thirty years. A
+// large one is bounded to about a second of work, but to no less than fewPasses: signatures and
+// timestamps over the same content share its hash.
 const (
 	minWork    = 64 << 20
 	manyPasses = 64
@@ -71,10 +71,10 @@ func (k *work) chargePass(n xmldoc.Node) error {
 	return k.charge(end - start)
 }
 
-// chargeForm charges for what a canonicalization needs beside reading the element: its tables, and the
-// start tags of the ancestors, which it reads as often as it searches them. Canonical XML searches
-// namespaces and inherited attributes, and 1.1 also xml:base (Canonical XML 1.1 2.4). Exclusive searches
-// the namespaces of its PrefixList.
+// chargeForm charges for what a canonicalization needs beside reading the element: its tables, and
+// the start tags of the ancestors, which it reads as often as it searches them. Canonical XML
+// searches namespaces and inherited attributes, and 1.1 also xml:base (Canonical XML 1.1 2.4).
+// Exclusive searches the namespaces of its PrefixList.
 func (k *work) chargeForm(c xmldoc.Canonicalization, apex xmldoc.Node) error {
 	searches := int64(0)
 	switch {
@@ -98,7 +98,8 @@ func (k *work) tagsAround(n xmldoc.Node) int64 { return k.tags(n.Parent()) }
 // tagLength returns the length of the start tag of an element.
 func (k *work) tagLength(n xmldoc.Node) int64 { return k.tags(n) - k.tagsAround(n) }
 
-// tags returns the length of the start tags of an element and its ancestors. It reads each tag once.
+// tags returns the length of the start tags of an element and its ancestors. It reads each tag
+// once.
 func (k *work) tags(n xmldoc.Node) int64 {
 	if n == (xmldoc.Node{}) {
 		return 0
