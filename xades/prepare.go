@@ -24,8 +24,8 @@ type layout struct {
 	writeData func(w io.Writer) error // writes the octets to sign; nil in a wrapping, whose plan writes them
 }
 
-// frame is the signed document without the signature element; after has the element's end tag, and
-// before that the Object with the document if the signature is enveloping.
+// frame is the signed document without the signature element, except that after starts with the
+// Object that contains the document, if the signature is enveloping, and the element's end tag.
 type frame struct {
 	ids           ids
 	before, after []Piece
