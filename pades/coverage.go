@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto"
-	"encoding"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/hashstate"
 	"github.com/innsigli/innsigli/internal/pdf"
 	"github.com/innsigli/innsigli/pades/internal/form"
 )
@@ -189,7 +189,7 @@ func (x *rangeHashes) stateAt(ctx context.Context, h crypto.Hash, end int64) (ha
 		if err := hashPart(ctx, sum, x.doc, at, gap-at); err != nil {
 			return nil, err
 		}
-		state, err := save(sum)
+		state, err := hashstate.Save(sum)
 		if err != nil {
 			return nil, err
 		}
@@ -214,7 +214,7 @@ func (d Document) resume(h crypto.Hash) (hash.Hash, int64) {
 			best = m
 		}
 	}
-	sum, err := restore(h, best.State)
+	sum, err := hashstate.Restore(h, best.State)
 	if err != nil {
 		return h.New(), 0
 	}
@@ -239,21 +239,4 @@ func hashPart(ctx context.Context, h hash.Hash, r io.ReaderAt, at, n int64) erro
 		at += int64(len(chunk))
 	}
 	return nil
-}
-
-func restore(h crypto.Hash, state []byte) (hash.Hash, error) {
-	sum := h.New()
-	u, ok := sum.(encoding.BinaryUnmarshaler)
-	if !ok {
-		return nil, fmt.Errorf("pades: the state of %v cannot be restored", h)
-	}
-	return sum, u.UnmarshalBinary(state)
-}
-
-func save(h hash.Hash) ([]byte, error) {
-	m, ok := h.(encoding.BinaryMarshaler)
-	if !ok {
-		return nil, fmt.Errorf("pades: the state of %T cannot be saved", h)
-	}
-	return m.MarshalBinary()
 }

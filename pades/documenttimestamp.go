@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/hashstate"
 	"github.com/innsigli/innsigli/internal/pdf"
 	"github.com/innsigli/innsigli/internal/pki/signerjson"
 	"github.com/innsigli/innsigli/internal/pki/tsp"
@@ -44,7 +45,7 @@ func (f *signedFile) timestampRevision(ctx context.Context, t ades.Timestamper) 
 	if err != nil {
 		return Revision{}, err
 	}
-	state, err := save(sum)
+	state, err := hashstate.Save(sum)
 	if err != nil {
 		return Revision{}, err
 	}
@@ -59,7 +60,7 @@ func (f *signedFile) timestampRevision(ctx context.Context, t ades.Timestamper) 
 		}
 		switch {
 		case len(token) <= reserved:
-			if sum, err = restore(h, state); err != nil {
+			if sum, err = hashstate.Restore(h, state); err != nil {
 				return Revision{}, err
 			}
 			return newRevision(f.doc.Size, l.filled(token), h, sum)
@@ -84,7 +85,7 @@ func (f *signedFile) hash() crypto.Hash {
 // obtainTimestamp gets a token over a document, given as the state of its hash, and over the
 // revision r after it.
 func obtainTimestamp(ctx context.Context, t ades.Timestamper, h crypto.Hash, state []byte, r unsignedRevision) ([]byte, error) {
-	sum, err := restore(h, state)
+	sum, err := hashstate.Restore(h, state)
 	if err != nil {
 		return nil, err
 	}

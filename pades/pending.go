@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/hashstate"
 	"github.com/innsigli/innsigli/internal/pki/cms"
 	"github.com/innsigli/innsigli/internal/pki/signerjson"
 	"github.com/innsigli/innsigli/internal/pki/tsp"
@@ -100,7 +101,7 @@ func (p *Pending) Complete(ctx context.Context, value []byte, t ades.Timestamper
 	if reserved := p.revision.reserved; len(der) > reserved {
 		return Revision{}, fmt.Errorf("pades: the signature has %d bytes, but only %d are reserved for it", len(der), reserved)
 	}
-	sum, err := restore(p.signer.Algorithm.Hash, p.documentHashState)
+	sum, err := hashstate.Restore(p.signer.Algorithm.Hash, p.documentHashState)
 	if err != nil {
 		return Revision{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/hashstate"
 	"github.com/innsigli/innsigli/internal/pdf"
 	"github.com/innsigli/innsigli/internal/pki/cms"
 	"github.com/innsigli/innsigli/internal/pki/signerjson"
@@ -117,7 +118,7 @@ func (p *Pending) computeDigests(ctx context.Context, doc Document) error {
 	if err != nil {
 		return err
 	}
-	if p.documentHashState, err = save(sum); err != nil {
+	if p.documentHashState, err = hashstate.Save(sum); err != nil {
 		return err
 	}
 	p.documentSum = sum.Sum(nil)

@@ -324,7 +324,7 @@ func TestCompleteChecksTheValue(t *testing.T) {
 func TestMidstates(t *testing.T) {
 	p := newPerson(t, catest.New(t), p256(t))
 	b := pdftest.Build(pdftest.Options{Payload: 1 << 20})
-	r, err := pades.Sign(t.Context(), document(b), p.key, p.signer, pades.Options{}, ades.Sources{})
+	r, err := pades.Sign(t.Context(), document(b), p.key, p.signer, pades.Options{Level: ades.T}, p.ca.Sources(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,6 +353,12 @@ func TestMidstates(t *testing.T) {
 		if name == "right" && read > 256<<10 {
 			t.Errorf("read %d bytes although there is a state", read)
 		}
+	}
+	unavailable := r.Hashed[0]
+	unavailable.Hash = crypto.MD4
+	doc := pades.Document{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Hashed: []pades.Midstate{unavailable}}
+	if _, err := (pades.Extender{Sources: p.ca.Sources(nil)}).Extend(t.Context(), doc, ades.LT); err != nil {
+		t.Errorf("state of a hash that is not available: %v", err)
 	}
 }
 

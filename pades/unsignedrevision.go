@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash"
 
+	"github.com/innsigli/innsigli/internal/hashstate"
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
@@ -33,12 +34,12 @@ func (r unsignedRevision) filled(der []byte) []byte {
 // newRevision returns the revision that appends out at base. sum is the state of the hash h over
 // the document before it; the revision gets this state and the one after out.
 func newRevision(base int64, out []byte, h crypto.Hash, sum hash.Hash) (Revision, error) {
-	before, err := save(sum)
+	before, err := hashstate.Save(sum)
 	if err != nil {
 		return Revision{}, err
 	}
 	sum.Write(out)
-	after, err := save(sum)
+	after, err := hashstate.Save(sum)
 	if err != nil {
 		return Revision{}, err
 	}
@@ -55,7 +56,7 @@ func (d Document) unsignedRevision(appended []byte) (Revision, error) {
 		if m.Offset != d.Size {
 			continue
 		}
-		if sum, err := restore(m.Hash, m.State); err == nil {
+		if sum, err := hashstate.Restore(m.Hash, m.State); err == nil {
 			return newRevision(d.Size, appended, m.Hash, sum)
 		}
 	}

@@ -196,9 +196,13 @@ func (s *signature) snapshot(ctx context.Context) (found snapshot, err error) {
 		return found, err
 	}
 	for _, t := range slices.Concat(s.signatureTimestamps, s.archiveTimestamps) {
-		found.timestamps = append(found.timestamps, s.verifyTimestamp(ctx, t) == nil)
+		ok, err := s.timestampVerifies(ctx, t)
+		if err != nil {
+			return found, err
+		}
+		found.timestamps = append(found.timestamps, ok)
 	}
-	return found, ctx.Err()
+	return found, nil
 }
 
 // signedInfoSum returns a digest of the canonical SignedInfo, for comparison.

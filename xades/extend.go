@@ -6,7 +6,6 @@ import (
 	"crypto"
 	"crypto/rand"
 	"fmt"
-	"hash"
 	"strings"
 	"time"
 
@@ -23,8 +22,8 @@ import (
 //
 // A signature that another one signs, such as an enveloping signature inside another one, stays as
 // it is: its validation data has to be added before it is signed in turn. Counter-signatures do not
-// get validation data of their own: the archive timestamp of the signature that contains them covers
-// them.
+// get validation data of their own: the archive timestamp of the signature that contains them
+// covers them.
 //
 // A revoked certificate, one of unknown status, or a missing timestamp is an error, and never leads
 // to a lower level. All methods return these errors:
@@ -54,7 +53,9 @@ type extension struct {
 	renew    bool
 	document *signedDocument
 	known    *validation.Known // holds the limit on the work, which all signatures share
-	dataHash hash.Cloner       // of the data of the only signature, which is not in the document; nil: it is
+	// dataHashState is the state of the hash of the data of the only signature, if the document
+	// does not have that data.
+	dataHashState []byte
 }
 
 // Extend extends all signatures of a document to a level, whichever software made them (EN 319
@@ -115,9 +116,9 @@ func (e *extension) readAndVerify(doc Document) error {
 	case len(e.document.signatures) == 0:
 		return ades.ErrUnsigned
 	}
-	if e.dataHash != nil {
+	if e.dataHashState != nil {
 		s := e.document.signatures[0]
-		s.GiveHash(s.References[0], e.dataHash)
+		s.GiveHash(s.References[0], e.dataHashState)
 	}
 	if err := e.document.verify(e.ctx); err != nil {
 		return err
@@ -188,8 +189,8 @@ func (e *extension) revisions() ([]Revision, error) {
 	return []Revision{r}, nil
 }
 
-// signatureTimestampMarkup returns the markup of a SignatureTimeStamp, if the signature has none (EN
-// 319 132-1 5.3).
+// signatureTimestampMarkup returns the markup of a SignatureTimeStamp, if the signature has none
+// (EN 319 132-1 5.3).
 func (e *extension) signatureTimestampMarkup(s *documentSignature) (string, error) {
 	if len(s.verified) > 0 {
 		return "", nil

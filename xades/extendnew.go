@@ -8,25 +8,29 @@ import (
 	"strings"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/hashstate"
 	"github.com/innsigli/innsigli/internal/pki/validation"
-	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // extendNew extends the signature of a pending signature that [Pending.Complete] has just made, as
-// [Extender.ExtendLast] does, and returns the revision that makes the extended document from the one
-// that was prepared. It does not read the document: the signature is a document of its own, and
-// dataHash is the hash of the signed data, from which both reference and archive timestamp continue.
+// [Extender.ExtendLast] does, and returns the revision that makes the extended document from the
+// one that was prepared. It does not read the document: the signature is a document of its own, and
+// dataHash is the hash of the signed data, from which both reference and archive timestamp
+// continue.
 //
-// ok is false in three cases, and the caller then uses ExtendLast: level LTA of an enveloping signature,
-// whose archive timestamp covers the Object with the document; additions of more tags than [Prepare]
-// reserves; and a hash that cannot be copied.
+// ok is false in two cases, and the caller then uses ExtendLast: level LTA of an enveloping
+// signature, whose archive timestamp covers the Object with the document; and additions of more
+// tags than [Prepare] reserves.
 func (p *Pending) extendNew(ctx context.Context, made Revision, o Options, dataHash hash.Hash, sources ades.Sources) (r Revision, ok bool, err error) {
-	state, copied := xmldsig.CopyHash(dataHash)
-	if !copied || o.Packing == Enveloping && o.Level >= ades.LTA {
+	if o.Packing == Enveloping && o.Level >= ades.LTA {
 		return r, false, nil
 	}
+	state, err := hashstate.Save(dataHash)
+	if err != nil {
+		return r, false, err
+	}
 	alone := p.signatureOf(made)
-	e := extension{Extender: Extender{sources}, ctx: ctx, which: lastSignature, dataHash: state, known: validation.NewKnown(ctx, sources)}
+	e := extension{Extender: Extender{sources}, ctx: ctx, which: lastSignature, dataHashState: state, known: validation.NewKnown(ctx, sources)}
 	if err := e.readAndVerify(alone); err != nil {
 		return r, false, err
 	}
@@ -44,7 +48,7 @@ func (p *Pending) extendNew(ctx context.Context, made Revision, o Options, dataH
 	if err != nil {
 		return r, false, err
 	}
-	r = p.frame.revision(p.base, strings.TrimSuffix(markup, endTag))
+	r = p.frame.revision(p.documentSize, strings.TrimSuffix(markup, endTag))
 	if added := strings.Count(markup, "<"); added >= reservedNodes {
 		return r, false, nil
 	}
@@ -54,8 +58,8 @@ func (p *Pending) extendNew(ctx context.Context, made Revision, o Options, dataH
 	return r, true, nil
 }
 
-// signatureOf returns the signature that a revision of the pending signature adds, as a document. It
-// declares its own prefixes, so its canonical forms are the same as in the signed document.
+// signatureOf returns the signature that a revision of the pending signature adds, as a document.
+// It declares its own prefixes, so its canonical forms are the same as in the signed document.
 func (p *Pending) signatureOf(made Revision) Document {
 	pieces := made.Pieces[len(p.frame.before) : len(made.Pieces)-len(p.frame.after)]
 	var b strings.Builder

@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"crypto"
 	"crypto/elliptic"
-	"errors"
 	"fmt"
-	"hash"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -160,44 +159,48 @@ func compareWithDSS(t *testing.T, stamped map[string][]string) {
 
 var dssNames = map[string]string{"SIGNATURE_TIMESTAMP": "SignatureTimeStamp", "ARCHIVE_TIMESTAMP": "ArchiveTimeStamp"}
 
-// plainHash is a hash that cannot be copied, and refusingHash one that refuses it (hash.Cloner).
-type (
-	plainHash    struct{ hash.Hash }
-	refusingHash struct{ hash.Hash }
-)
-
-func (refusingHash) Clone() (hash.Cloner, error) { return nil, errors.ErrUnsupported }
-
-func init() {
-	crypto.RegisterHash(crypto.MD4, func() hash.Hash { return plainHash{crypto.SHA256.New()} })
-	crypto.RegisterHash(crypto.RIPEMD160, func() hash.Hash { return refusingHash{crypto.SHA256.New()} })
-}
-
-// TestImprintsWithoutCopies computes the imprints of archive timestamps with hashes that cannot be copied,
-// as those of GOFIPS140=v1.0.0.
-func TestImprintsWithoutCopies(t *testing.T) {
+// TestImprintsContinue reads a signature with a signature timestamp and two archive timestamps, and
+// checks that the imprint of the second archive timestamp continues from the first, and is the one
+// that is computed alone.
+func TestImprintsContinue(t *testing.T) {
 	t.Parallel()
-	key := certtest.NewKey(t, elliptic.P256())
+	ca, key := catest.New(t), certtest.NewKey(t, elliptic.P256())
 	doc := Document{ReaderAt: strings.NewReader("<a></a>"), Size: int64(len("<a></a>"))}
-	r, err := Sign(t.Context(), doc, key, catest.IssueSigner(t, catest.New(t), key, time.Now()), Options{}, ades.Sources{})
+	r, err := Sign(t.Context(), doc, key, catest.IssueSigner(t, ca, key, time.Now()), Options{Level: ades.LTA}, ca.Sources(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := readSource(t.Context(), doc.With(r), nil)
+	renewal, err := Extender{ca.Sources(nil)}.Renew(t.Context(), doc.With(r))
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := readSignatures(t.Context(), src.doc)
+	src, err := readSource(t.Context(), doc.With(r).With(renewal[0]), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, added := range []string{"", "one", "two"} {
-		want, err := all[0].archiveTimestampImprint(t.Context(), exclusive, crypto.SHA256, none, []byte(added))
-		for _, h := range []crypto.Hash{crypto.MD4, crypto.RIPEMD160} {
-			got, err2 := all[0].archiveTimestampImprint(t.Context(), exclusive, h, none, []byte(added))
+	read := func() *signature {
+		all, err := readSignatures(t.Context(), src.doc)
+		if err != nil || len(all[0].signatureTimestamps) != 1 || len(all[0].archiveTimestamps) != 2 {
+			t.Fatalf("got %+v, %v", all, err)
+		}
+		return &all[0]
+	}
+	s := read()
+	stamps := slices.Concat(s.signatureTimestamps, s.archiveTimestamps)
+	for _, h := range []crypto.Hash{crypto.SHA1, crypto.SHA256, crypto.SHA384, crypto.SHA512, crypto.SHA3_256, crypto.SHA3_384, crypto.SHA3_512} {
+		for i, stamp := range stamps {
+			got, err := s.timestampImprint(t.Context(), stamp, h)
+			want, err2 := read().timestampImprint(t.Context(), stamp, h)
 			if err != nil || err2 != nil || !bytes.Equal(got, want) {
-				t.Errorf("%v, %q: got %x, %v, want %x, %v", h, added, got, err2, want, err)
+				t.Errorf("timestamp %d with %v: got %x, %v, alone %x, %v", i, h, got, err, want, err2)
 			}
+			if h == stamp.token.Hash && !bytes.Equal(got, stamp.token.Sum) {
+				t.Errorf("timestamp %d: got %x, the token has %x", i, got, stamp.token.Sum)
+			}
+		}
+		_, taken, err := s.resumeHash(t.Context(), imprintForm{stamps[2].c14n, h}, math.MaxInt)
+		if want := len(s.unsignedBefore(stamps[2].property)); err != nil || taken != want {
+			t.Errorf("%v: continues after %d properties, %v, want %d", h, taken, err, want)
 		}
 	}
 }

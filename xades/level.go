@@ -146,7 +146,7 @@ func (v *signatureValidation) hasLongTermData() bool {
 	if len(earlier) > 0 {
 		targets = append(targets, validation.Targets(earlier[:len(earlier)-1])...)
 	}
-	return v.unsigned != none && v.validationData.Present(v.known, targets...)
+	return v.unsigned != none && v.validationData.Present(v.knownWithSignature, targets...)
 }
 
 // isETSI reports whether EU DSS recognizes the properties as those of an XAdES signature: each

@@ -19,13 +19,13 @@ import (
 // Pending is a signature that is complete except for its value. It does not refer to the document
 // and can be stored.
 type Pending struct {
-	signer     ades.SignerIdentity
-	base       int64  // length of the document
-	baseSum    []byte // digest of the document
-	frame      frame
-	markup     signatureMarkup
-	signedInfo []byte // SignedInfo of markup in canonical form
-	level      ades.Level
+	signer       ades.SignerIdentity
+	documentSize int64
+	documentSum  []byte // digest of the document
+	frame        frame
+	markup       signatureMarkup
+	signedInfo   []byte // SignedInfo of markup in canonical form
+	level        ades.Level
 }
 
 // Digest returns the digest to sign. Its Algorithm names the hash and the scheme with which the key
@@ -36,9 +36,9 @@ func (p *Pending) Digest() ades.Digest { return p.signer.Algorithm.Digest(p.sign
 func (p *Pending) Signer() ades.SignerIdentity { return p.signer }
 
 // Base returns the length and the digest of the document that the signature was prepared for. The
-// hash is the hash of Digest. [Pending.Complete] does not read the document: a caller for whom it may
-// have changed since Prepare compares both before it applies the revision.
-func (p *Pending) Base() (size int64, sum []byte) { return p.base, p.baseSum }
+// hash is the hash of Digest. [Pending.Complete] does not read the document: a caller for whom it
+// may have changed since Prepare compares both before it applies the revision.
+func (p *Pending) Base() (size int64, sum []byte) { return p.documentSize, p.documentSum }
 
 // Level returns the level that the signature was prepared for.
 func (p *Pending) Level() ades.Level { return p.level }
@@ -69,7 +69,7 @@ func (p *Pending) Complete(ctx context.Context, value []byte, t ades.Timestamper
 	if err != nil {
 		return Revision{}, err
 	}
-	return p.frame.revision(p.base, p.markup.head, encoded, p.markup.body, unsigned, p.markup.foot), nil
+	return p.frame.revision(p.documentSize, p.markup.head, encoded, p.markup.body, unsigned, p.markup.foot), nil
 }
 
 // Sign signs the digest with a local key, and completes the signature as [Pending.Complete] does.
@@ -137,7 +137,7 @@ const pendingVersion = 1
 // MarshalBinary encodes the pending signature.
 func (p *Pending) MarshalBinary() ([]byte, error) {
 	return json.Marshal(encodedPending{
-		Version: pendingVersion, Signer: signerjson.Encode(p.signer), Base: p.base, BaseSum: p.baseSum,
+		Version: pendingVersion, Signer: signerjson.Encode(p.signer), Base: p.documentSize, BaseSum: p.documentSum,
 		ID: string(p.frame.ids), Encoding: int(p.frame.encoding), Before: p.frame.before, After: p.frame.after,
 		Head: p.markup.head, Body: p.markup.body, Foot: p.markup.foot, Level: int(p.level),
 	})
@@ -162,7 +162,7 @@ func decodePending(b []byte) (p Pending, err error) {
 	if e.Version != pendingVersion {
 		return p, fmt.Errorf("unknown version %d", e.Version)
 	}
-	p = Pending{base: e.Base, baseSum: e.BaseSum, level: ades.Level(e.Level), markup: signatureMarkup{e.Head, e.Body, e.Foot}}
+	p = Pending{documentSize: e.Base, documentSum: e.BaseSum, level: ades.Level(e.Level), markup: signatureMarkup{e.Head, e.Body, e.Foot}}
 	if err := checkLevel(p.level); err != nil {
 		return p, err
 	}

@@ -24,13 +24,11 @@ type layout struct {
 	writeData func(w io.Writer) error // writes the octets to sign; nil in a wrapping, whose plan writes them
 }
 
-// sinks receive the document and the octets to sign.
-type sinks struct{ document, signedData io.Writer }
-
-// frame is the signed document without the signature element.
+// frame is the signed document without the signature element, except that after starts with the
+// Object that contains the document, if the signature is enveloping, and the element's end tag.
 type frame struct {
 	ids           ids
-	before, after []Piece // after begins with the signature's Object for the document, if any, and its end tag
+	before, after []Piece
 	encoding      xmldoc.Encoding
 }
 
@@ -46,7 +44,8 @@ func Prepare(ctx context.Context, doc Document, signer ades.SignerIdentity, opti
 	return p, err
 }
 
-// prepare is [Prepare]. It also returns the hash of the signed data, from which extendNew continues.
+// prepare is [Prepare]. It also returns the hash of the signed data, from which extendNew
+// continues.
 func prepare(ctx context.Context, doc Document, signer ades.SignerIdentity, options Options) (*Pending, hash.Hash, error) {
 	signer, err := signer.Resolve()
 	if err != nil {
@@ -66,7 +65,7 @@ func prepare(ctx context.Context, doc Document, signer ades.SignerIdentity, opti
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &Pending{signer: signer, base: doc.Size, baseSum: documentHash.Sum(nil), level: options.Level, frame: l.frame}
+	p := &Pending{signer: signer, documentSize: doc.Size, documentSum: documentHash.Sum(nil), level: options.Level, frame: l.frame}
 	if p.markup, err = newMarkup(signer, options, l.reference, l.ids, dataHash.Sum(nil)); err != nil {
 		return nil, nil, err
 	}
@@ -85,14 +84,15 @@ func Check(ctx context.Context, doc Document, options Options) error {
 	return err
 }
 
-// Sign signs a document with a local key, and returns the revision that adds the signature at the level
-// of the options. The signature is as [Prepare], [Pending.Sign] and [Extender.ExtendLast] make it, but
-// Sign reads the document once; for level LTA of an enveloping signature it reads the document again. For
-// level B the zero Sources are enough.
+// Sign signs a document with a local key, and returns the revision that adds the signature at the
+// level of the options. The signature is as [Prepare], [Pending.Sign] and [Extender.ExtendLast]
+// make it, but Sign usually reads the document once. It reads the document again for level LTA of
+// an enveloping signature, and to add validation data of tens of thousands of elements. For level B
+// the zero Sources are enough.
 //
-// If the signature can be made but not raised to its level, for example because validation data cannot
-// be had, Sign returns the revision that adds it at level T with the error: an [Extender] can continue
-// from there.
+// If the signature can be made but not raised to its level, for example because validation data
+// cannot be had, Sign returns the revision that adds it at level T with the error: an [Extender]
+// can continue from there.
 func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.SignerIdentity, options Options, sources ades.Sources) (Revision, error) {
 	p, dataHash, err := prepare(ctx, doc, signer, options)
 	if err != nil {
@@ -121,6 +121,9 @@ func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.Sign
 	}
 	return extended, nil
 }
+
+// sinks receive the document and the octets to sign.
+type sinks struct{ document, signedData io.Writer }
 
 // planLayout chooses the position of the new signature. It checks that the existing signatures are
 // valid as far as the document shows, and that they stay so: in planInside, or in wrapping.plan.

@@ -21,9 +21,9 @@ import (
 	"github.com/innsigli/innsigli/xades"
 )
 
-// TestExistingSignatures signs documents that have a signature, in each packing. It checks that Prepare and Check refuse
-// if the existing signature is not valid, or would break, or cannot be fully read (EN 319 132-1 6.3, EN 319 102-1 5.2.3 and
-// 5.2.7, xmldsig-core1 4.4.3 and 6.6).
+// TestExistingSignatures signs documents that have a signature, in each packing. It checks that
+// Prepare and Check refuse if the existing signature is not valid, or would break, or cannot be
+// fully read (EN 319 132-1 6.3, EN 319 102-1 5.2.3 and 5.2.7, xmldsig-core1 4.4.3 and 6.6).
 func TestExistingSignatures(t *testing.T) {
 	t.Parallel()
 	ca := catest.New(t)
@@ -99,7 +99,8 @@ func withoutVariables(_ testing.TB, _ person, b []byte) []byte {
 	return bytes.ReplaceAll(b, id[len("signature-"):], nil)
 }
 
-// namesSignature reports whether an error has the Id of a signature in b. Without random parts, there is nothing to find.
+// namesSignature reports whether an error has the Id of a signature in b. Without random parts,
+// there is nothing to find.
 func namesSignature(err error, b []byte) bool {
 	for _, id := range signatureID.FindAll(b, -1) {
 		if strings.Contains(err.Error(), string(id)) {
@@ -109,8 +110,8 @@ func namesSignature(err error, b []byte) bool {
 	return !signatureID.Match(b)
 }
 
-// checkSignedAgain checks that the new signature, the last one, covers the whole document, and that it changes nothing for
-// the existing ones.
+// checkSignedAgain checks that the new signature, the last one, covers the whole document, and that
+// it changes nothing for the existing ones.
 func checkSignedAgain(t *testing.T, name string, before, after []ades.SignatureReport) {
 	t.Helper()
 	if last := after[len(after)-1]; !last.Intact || last.Coverage != ades.WholeDocument {
@@ -230,8 +231,8 @@ func TestPrepareRefuses(t *testing.T) {
 	}
 }
 
-// TestObjectContent checks which documents are refused in an Object because verifiers would take them for a part of the
-// signature.
+// TestObjectContent checks which documents are refused in an Object because verifiers would take
+// them for a part of the signature.
 func TestObjectContent(t *testing.T) {
 	t.Parallel()
 	const ds, xa = xmldsig.Namespace, "http://uri.etsi.org/01903/"
@@ -271,8 +272,8 @@ func differentElements(n int) string {
 	return b.String()
 }
 
-// TestLimits checks that a document that is too close to the limits is refused, and that a signed document can be read
-// with all later timestamps and validation data.
+// TestLimits checks that a document that is too close to the limits is refused, and that a signed
+// document can be read with all later timestamps and validation data.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t, catest.New(t), p256(t))
@@ -302,7 +303,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestLimitsOfExtension checks that an Extender refuses a document that could not be read with the validation data.
+// TestLimitsOfExtension checks that an Extender refuses a document that could not be read with the
+// validation data.
 func TestLimitsOfExtension(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t, catest.New(t), p256(t))
@@ -358,5 +360,26 @@ func TestNumberOfSignatures(t *testing.T) {
 				t.Errorf("%d signatures, %s: got %v, want %v", n, k.name, err, want)
 			}
 		}
+	}
+}
+
+// TestTimestampsOverTheLimit puts a signature around a document with a timestamp whose imprint
+// could change, after so many others that the limit on work is reached before.
+func TestTimestampsOverTheLimit(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, catest.New(t), p256(t))
+	b := signLevel(t, []byte(contract), p, ades.LTA, xades.Options{Packing: xades.InternallyDetached})
+	b = edit(element("xades141:ArchiveTimeStamp"), func(s string) string {
+		const end, list = "</ds:CanonicalizationMethod>", `<ec:InclusiveNamespaces xmlns:ec="` + exclusiveMethod + `" PrefixList="%s"></ec:InclusiveNamespaces>`
+		with := func(prefix string) string { return strings.Replace(s, end, fmt.Sprintf(list, prefix)+end, 1) }
+		var all strings.Builder
+		all.WriteString(`<a xmlns="urn:a">` + strings.Repeat("evidence", 300_000) + "</a>")
+		for i := range 40 { // each has another form, so its imprint reads the element above again
+			all.WriteString(with(fmt.Sprint("p", i)))
+		}
+		return all.String() + with("ds")
+	})(t, p, b)
+	if _, err := xades.Prepare(t.Context(), document(b), p.signer, xades.Options{Packing: xades.Enveloping}); !errors.Is(err, xades.ErrLimit) {
+		t.Errorf("got %v, want %v", err, xades.ErrLimit)
 	}
 }

@@ -80,7 +80,7 @@ func (s *signature) firstVerifying(certificates []*x509.Certificate) *x509.Certi
 
 // namedCertificates returns the candidates that SigningCertificate(V2) names by their digests, in
 // its order. It ignores IssuerSerial(V2), which adds nothing to the digest: see
-// [verification.checkIssuerSerial].
+// [signatureValidation.warnOfIssuerSerial].
 func (s *signature) namedCertificates() []*x509.Certificate {
 	var named []*x509.Certificate
 	candidates := s.candidates()
@@ -158,9 +158,9 @@ func (d certificateDigest) matches(der []byte) bool {
 	return bytes.Equal(sum.Sum(nil), d.sum)
 }
 
-// checkIssuerSerial warns if SigningCertificate(V2) gives, beside the digest of the signer's
+// warnOfIssuerSerial warns if SigningCertificate(V2) gives, beside the digest of the signer's
 // certificate, another issuer or serial number (EN 319 132-1 5.2.2). Only the digest decides.
-func (v *signatureValidation) checkIssuerSerial() {
+func (v *signatureValidation) warnOfIssuerSerial() {
 	own := func(cert xmldoc.Node) bool { return digestOf(cert).matches(v.signer.Raw) }
 	all := certificateNames(v.properties)
 	if i := slices.IndexFunc(all, own); i >= 0 {

@@ -17,11 +17,11 @@ var (
 	// errAmbiguous: several elements have the identifier of a reference. A reader of the document
 	// and a verifier may then disagree about which one is signed (EN 319 102-1 5.2.2).
 	errAmbiguous = errors.New("several elements have the same identifier")
-	// errMisplaced: a reference of Type Object names no Object of the signature, no reference names a
-	// data object, or the signature is in unsigned properties without being a counter-signature.
+	// errMisplaced: a reference of Type Object names no Object of the signature, no reference names
+	// a data object, or the signature is in unsigned properties without being a counter-signature.
 	errMisplaced = errors.New("the signed data or properties are in the wrong place")
-	// errNotCountersigning: a counter-signature does not sign the value of the signature that contains
-	// it. A reader of the document takes it for a counter-signature of that signature.
+	// errNotCountersigning: a counter-signature does not sign the value of the signature that
+	// contains it. A reader of the document takes it for a counter-signature of that signature.
 	errNotCountersigning = errors.New("the counter-signature does not sign the value of the signature that contains it")
 )
 
@@ -101,8 +101,8 @@ func (s *scope) add(r xmldsig.Reference) {
 	s.references = append(s.references, found)
 }
 
-// addManifest resolves the references of the Manifest that is the target of r, which was added last. It
-// does so once for each Manifest.
+// addManifest resolves the references of the Manifest that is the target of r, which was added
+// last. It does so once for each Manifest.
 func (s *scope) addManifest(r xmldsig.Reference) {
 	last := &s.references[len(s.references)-1]
 	if last.targetErr != nil || s.manifests[last.target] {
@@ -119,8 +119,9 @@ func (s *scope) addManifest(r xmldsig.Reference) {
 
 // checkPlace checks the target of a reference with a Type. With Type Object, the target has to be
 // an Object of this signature, because a wrapping attack can put the signed element into another
-// element. KeyInfo is accepted too, because some signers give that Type to its reference. With Type CountersignedSignature in a
-// counter-signature, the target has to be the value that it countersigns.
+// element. KeyInfo is accepted too, because some signers give that Type to its reference. With Type
+// CountersignedSignature in a counter-signature, the target has to be the value that it
+// countersigns.
 func (s *scope) checkPlace(r xmldsig.Reference, target xmldoc.Node) error {
 	own := target.Parent() == s.element && (target.Is(xmldsig.Namespace, "Object") || target.Is(xmldsig.Namespace, "KeyInfo"))
 	if r.Type == objectType && !own {
@@ -166,7 +167,7 @@ func (s *scope) countersigns(r signedReference) bool {
 }
 
 // complete reports whether the digests of all references to the document match, and checkSubject
-// finds no error. checkReferences has to run before.
+// finds no error. noteReferences has to run before.
 func (s *scope) complete() bool {
 	for _, r := range s.references {
 		if !r.digestMatches && !r.isAbsent() {
@@ -205,10 +206,10 @@ func (r *signedReference) isAbsent() bool {
 	return r.inManifest && errors.Is(r.targetErr, xmldsig.ErrReference) && !errors.Is(r.targetErr, errAmbiguous)
 }
 
-// checkReferences verifies the digests of all references, and that the signature signs a data
-// object (EN 319 102-1 5.2.7). It reports only the first problem of each sub-indication. It returns
-// only the error of the context.
-func (v *signatureValidation) checkReferences() error {
+// noteReferences verifies the digests of all references, and that the signature signs a data object
+// (EN 319 102-1 5.2.7). It reports only the first problem of each sub-indication. The only errors
+// are those of the context.
+func (v *signatureValidation) noteReferences() error {
 	reported := make(map[ades.SubIndication]bool)
 	for i := range v.scope.references {
 		r := &v.scope.references[i]

@@ -91,15 +91,15 @@ func (s *signature) checkExtensible() error {
 func (s *signature) verifiedTimestamps(ctx context.Context) ([]encapsulatedTimestamp, error) {
 	var all []encapsulatedTimestamp
 	for _, t := range s.signatureTimestamps {
-		err := s.verifyTimestamp(ctx, t)
-		if errors.Is(err, xmldsig.ErrLimit) {
-			return nil, readError(err)
+		ok, err := s.timestampVerifies(ctx, t)
+		if err != nil {
+			return nil, err
 		}
-		if err == nil {
+		if ok {
 			all = append(all, t)
 		}
 	}
-	return all, ctx.Err()
+	return all, nil
 }
 
 // verify verifies the signatures and the archive timestamps, because a timestamp over an invalid

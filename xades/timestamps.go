@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/hashstate"
 	"github.com/innsigli/innsigli/internal/pki/tsp"
 	"github.com/innsigli/innsigli/internal/pki/validation"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
@@ -28,8 +29,8 @@ type validatedTimestamp struct {
 }
 
 // imprintCache is a cache for the imprints of the archive timestamps of a signature. They are
-// computed from the oldest to the newest. Each continues from a hash state of the one before, and
-// digests only the properties between the two, and the Objects again.
+// computed from the oldest to the newest. Each continues from the hash state of the last one of the
+// same form, and digests only the properties between the two, and the Objects again.
 type imprintCache struct {
 	properties []xmldoc.Node  // the unsigned properties
 	states     []imprintState // one for each form
@@ -41,21 +42,21 @@ type imprintForm struct {
 	hash crypto.Hash
 }
 
-// imprintState is the state of a hash after the signed data, SignedInfo, SignatureValue, KeyInfo and
-// the first unsigned properties.
+// imprintState is the state of a hash after the signed data, SignedInfo, SignatureValue, KeyInfo
+// and the first unsigned properties.
 type imprintState struct {
 	imprintForm
-	state hash.Cloner
+	state []byte
 	taken int // number of unsigned properties
 }
 
-// validateTimestamps reads and validates the timestamps of the signature, the archive timestamps from
-// the newest to the oldest. A trusted archive timestamp is a POE of the timestamps before it, whose
-// certificates are then validated at its time (EN 319 102-1 5.6.3). Every trusted timestamp is a
-// POE of the signature. The only errors are those of the context.
+// validateTimestamps reads and validates the timestamps of the signature, the archive timestamps
+// from the newest to the oldest. A trusted archive timestamp is a POE of the timestamps before it,
+// whose certificates are then validated at its time (EN 319 102-1 5.6.3). Every trusted timestamp
+// is a POE of the signature. The only errors are those of the context.
 func (v *signatureValidation) validateTimestamps() (err error) {
-	v.validationData.ShareLimit(v.inspection.known)
-	v.known = v.inspection.known.With(v.knownCertificates...)
+	v.validationData.ShareLimit(v.known)
+	v.knownWithSignature = v.known.With(v.knownCertificates...)
 	if v.validatedTimestamps, err = v.readAndCompare(ades.SignatureTimestamp, v.signatureTimestamps); err != nil {
 		return err
 	}
@@ -64,11 +65,11 @@ func (v *signatureValidation) validateTimestamps() (err error) {
 	}
 	for i := range slices.Backward(v.validatedArchiveTimestamps) { // poeTime uses the newer ones
 		t := &v.validatedArchiveTimestamps[i]
-		v.newValidator().Timestamp(&t.Timestamp, v.known, v.poeTime(t.property))
+		v.newValidator().Timestamp(&t.Timestamp, v.knownWithSignature, v.poeTime(t.property))
 	}
 	for i := range v.validatedTimestamps {
 		t := &v.validatedTimestamps[i]
-		v.newValidator().Timestamp(&t.Timestamp, v.known, v.poeTime(t.property))
+		v.newValidator().Timestamp(&t.Timestamp, v.knownWithSignature, v.poeTime(t.property))
 	}
 	v.noteTimestamps()
 	return nil
@@ -97,7 +98,7 @@ func (v *signatureValidation) proofsOfExistence(yield func(validation.POE) bool)
 			continue
 		}
 		data := v.dataBefore(t.property)
-		data.ShareLimit(v.inspection.known)
+		data.ShareLimit(v.known)
 		if !yield(validation.POE{Data: data, At: at}) {
 			return
 		}
@@ -128,29 +129,30 @@ func readable(timestamps []validatedTimestamp) []validation.Timestamp {
 // readAndCompare parses timestamps and compares them with their imprints.
 func (v *signatureValidation) readAndCompare(kind ades.TimestampType, encapsulated []encapsulatedTimestamp) ([]validatedTimestamp, error) {
 	var all []validatedTimestamp
-	for _, t := range encapsulated {
-		read := validation.Read(kind, t.der)
-		read.Report.Name, _ = t.property.Attr("", "Id")
-		if read.Token != nil {
-			if err := v.compareImprint(&read, t); err != nil {
+	for _, e := range encapsulated {
+		t := validation.Read(kind, e.der)
+		t.Report.Name, _ = e.property.Attr("", "Id")
+		if t.Token != nil {
+			if err := v.compareImprint(&t, e); err != nil {
 				return nil, err
 			}
 		}
-		all = append(all, validatedTimestamp{read, t.property})
+		all = append(all, validatedTimestamp{t, e.property})
 	}
 	return all, nil
 }
 
-// compareImprint compares a timestamp with its imprint, and writes the result to the report of read.
-func (v *signatureValidation) compareImprint(read *validation.Timestamp, t encapsulatedTimestamp) error {
-	sum, err := v.timestampImprint(v.ctx, t, read.Token.Hash)
+// compareImprint compares a timestamp, which was read from e, with its imprint, and writes the
+// result to the timestamp's report.
+func (v *signatureValidation) compareImprint(t *validation.Timestamp, e encapsulatedTimestamp) error {
+	sum, err := v.timestampImprint(v.ctx, e, t.Token.Hash)
 	switch {
 	case v.ctx.Err() != nil:
 		return v.ctx.Err()
 	case err != nil:
-		read.Report.Fail(err.Error())
+		t.Report.Fail(err.Error())
 	default:
-		read.Check(sum, slices.Concat(v.knownCertificates, v.validationData.Certificates))
+		t.Check(sum, slices.Concat(v.knownCertificates, v.validationData.Certificates))
 	}
 	return nil
 }
@@ -166,6 +168,16 @@ func (s *signature) verifyTimestamp(ctx context.Context, t encapsulatedTimestamp
 	}
 	t.token.AddCertificates(slices.Concat(s.knownCertificates, s.validationData.Certificates))
 	return t.token.VerifyOver(sum)
+}
+
+// timestampVerifies reports whether a timestamp verifies. The error is [ErrLimit] if that would
+// take too much work, or that of the context.
+func (s *signature) timestampVerifies(ctx context.Context, t encapsulatedTimestamp) (bool, error) {
+	err := s.verifyTimestamp(ctx, t)
+	if errors.Is(err, xmldsig.ErrLimit) {
+		return false, readError(err)
+	}
+	return err == nil, ctx.Err()
 }
 
 // timestampImprint returns the message imprint that a timestamp of the signature has to have.
@@ -192,8 +204,8 @@ func (s *signature) signatureTimestampImprint(ctx context.Context, c xmldoc.Cano
 // archiveTimestampImprint returns the message imprint of the archive timestamp in property (EN 319
 // 132-1 5.5.2.2): the digest of all data that the signature signs, SignedInfo, SignatureValue and
 // KeyInfo, the unsigned properties before property, and the Objects without the qualifying
-// properties. For a timestamp that is to be added, property is none, and added is the canonical form
-// of the properties that are to be added before it.
+// properties. For a timestamp that is to be added, property is none, and added is the canonical
+// form of the properties that are to be added before it.
 func (s *signature) archiveTimestampImprint(ctx context.Context, c xmldoc.Canonicalization, h crypto.Hash, property xmldoc.Node, added []byte) ([]byte, error) {
 	sum, err := s.archiveTimestampHash(ctx, imprintForm{c, h}, property, added)
 	if err != nil {
@@ -217,7 +229,9 @@ func (s *signature) archiveTimestampHash(ctx context.Context, f imprintForm, pro
 	if err := s.write(w, f.c14n, properties[taken:]...); err != nil {
 		return nil, err
 	}
-	s.imprints.add(f, sum, len(properties))
+	if err := s.imprints.add(f, sum, len(properties)); err != nil {
+		return nil, err
+	}
 	if _, err := w.Write(added); err != nil {
 		return nil, err
 	}
@@ -226,12 +240,12 @@ func (s *signature) archiveTimestampHash(ctx context.Context, f imprintForm, pro
 }
 
 // resumeHash returns the hash state of an earlier imprint that has digested at most limit unsigned
-// properties, and how many it has digested. If there is none, it digests what comes before the unsigned
-// properties.
+// properties, and how many it has digested. If there is none, it digests what comes before the
+// unsigned properties.
 func (s *signature) resumeHash(ctx context.Context, f imprintForm, limit int) (sum hash.Hash, taken int, err error) {
 	for _, earlier := range s.imprints.states {
 		if earlier.equal(f) && earlier.taken <= limit {
-			sum, err = earlier.state.Clone()
+			sum, err = hashstate.Restore(f.hash, earlier.state)
 			return sum, earlier.taken, err
 		}
 	}
@@ -249,12 +263,15 @@ func (s *signature) resumeHash(ctx context.Context, f imprintForm, limit int) (s
 	return sum, 0, err
 }
 
-// add keeps a copy of a hash, if it can be copied, instead of an earlier one of the same form.
-func (c *imprintCache) add(f imprintForm, sum hash.Hash, taken int) {
-	if state, ok := xmldsig.CopyHash(sum); ok {
-		c.states = slices.DeleteFunc(c.states, func(old imprintState) bool { return old.equal(f) })
-		c.states = append(c.states, imprintState{f, state, taken})
+// add keeps the state of a hash, instead of an earlier one of the same form.
+func (c *imprintCache) add(f imprintForm, sum hash.Hash, taken int) error {
+	state, err := hashstate.Save(sum)
+	if err != nil {
+		return err
 	}
+	c.states = slices.DeleteFunc(c.states, func(old imprintState) bool { return old.equal(f) })
+	c.states = append(c.states, imprintState{f, state, taken})
+	return nil
 }
 
 func (f imprintForm) equal(o imprintForm) bool {

@@ -39,11 +39,13 @@ type signatureValidation struct {
 	*inspection
 	*signature
 	scope                      scope
-	known                      *validation.Known    // also with the certificates of this signature
+	knownWithSignature         *validation.Known    // known with the certificates of this signature
 	validatedTimestamps        []validatedTimestamp // signature timestamps, in document order
 	validatedArchiveTimestamps []validatedTimestamp // in document order
 	manifestIncomplete         bool                 // the document lacks an entry of a Manifest
-	report                     ades.SignatureReport
+	// report keeps the result of the first check that fails, see [ades.SignatureReport.Fail].
+	// Methods named note…, reject… and warn… write to it; those named check… return a problem.
+	report ades.SignatureReport
 }
 
 // Verify reports on the signatures of a document. A signature that does not verify is a result and
@@ -74,7 +76,8 @@ type signatureValidation struct {
 // document alone. If a source has no answer, the report has a warning.
 //
 // If the signed data has comments that no reference keeps, they are not signed, and the report has
-// a warning. So has one on signed data with a value that uses a prefix whose namespace is not signed.
+// a warning. So has one on signed data with a value that uses a prefix whose namespace is not
+// signed.
 //
 // A signature that does not cover all of the document, such as one over a single element, may pass,
 // but its Coverage is Partial, and the document does not pass.
@@ -192,15 +195,15 @@ func (v *signatureValidation) run() error {
 		return nil
 	}
 	v.describe()
-	if err := v.checkSigned(); err != nil {
+	if err := v.noteSigned(); err != nil {
 		return err
 	}
 	v.noteCoverage()
 	if err := v.validateTimestamps(); err != nil {
 		return err
 	}
-	v.newValidator().Signer(&v.report, v.known)
-	v.checkHashes()
+	v.newValidator().Signer(&v.report, v.knownWithSignature)
+	v.noteHashes()
 	v.newValidator().PastValidation(&v.report, v.proofsOfExistence)
 	if v.report.Indication == "" {
 		v.report.Indication = ades.TotalPassed
@@ -216,8 +219,8 @@ func (v *signatureValidation) describe() {
 	v.report.Algorithm, v.report.Certificate = v.Algorithm, v.signer
 }
 
-// checkSigned checks which certificate is the signer's, what the signature signs, and the value.
-func (v *signatureValidation) checkSigned() error {
+// noteSigned reports problems with the signer's certificate, the signed data and the value.
+func (v *signatureValidation) noteSigned() error {
 	unsigned := errors.Is(v.irregularity, errUnsignedProperties)
 	switch {
 	case v.irregularity == nil, unsigned:
@@ -230,7 +233,7 @@ func (v *signatureValidation) checkSigned() error {
 	if early != nil {
 		v.reject(early)
 	}
-	if err := v.checkReferences(); err != nil {
+	if err := v.noteReferences(); err != nil {
 		return err
 	}
 	v.warnOfComments()
@@ -257,7 +260,7 @@ func (v *signatureValidation) checkSigned() error {
 	case err == nil && !v.signerNamed:
 		v.report.Fail(ades.Indeterminate, ades.SigConstraintsFailure, "No SigningCertificate names the signer's certificate.")
 	}
-	v.checkIssuerSerial()
+	v.warnOfIssuerSerial()
 	return nil
 }
 
@@ -274,8 +277,8 @@ func (v *signatureValidation) checkSigningCertificate() error {
 	return nil
 }
 
-// checkHashes checks that the hash of each reference is reliable.
-func (v *signatureValidation) checkHashes() {
+// noteHashes reports a reference whose hash is not reliable.
+func (v *signatureValidation) noteHashes() {
 	if v.signer == nil {
 		return
 	}
@@ -286,9 +289,9 @@ func (v *signatureValidation) checkHashes() {
 	validation.CheckHashes(&v.report, hashes...)
 }
 
-// newValidator returns the rules to validate certificates with: the validation data of all signatures
-// of the document, because data about a certificate is valid whichever signature it is in. If the
-// signature has failed already, no online source is asked.
+// newValidator returns the rules to validate certificates with: the validation data of all
+// signatures of the document, because data about a certificate is valid whichever signature it is
+// in. If the signature has failed already, no online source is asked.
 func (v *signatureValidation) newValidator() validation.Validator {
 	j := validation.Validator{Data: v.shared, Time: v.options.Time, Online: v.online}
 	if v.report.Indication != "" {

@@ -111,11 +111,11 @@ var layers = []layer{
 		{"ades/report", "ades", "text"},
 		{"idp", "ades", ""},
 		{"idp/ciba", "", "jose oidc"},
-		{"pades", "pades/internal/diff pades/internal/form ades internal/pki/validation internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/pki/signerjson internal/pdf", ""},
+		{"pades", "pades/internal/diff pades/internal/form ades internal/pki/validation internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/pki/signerjson internal/pdf internal/hashstate", ""},
 		{"pades/inspect", "internal/pdf", ""},
 		{"sandbox/ca", "ades internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl", ""},
 		{"stamp", "internal/pdf stamp/internal/truetype", "text image"},
-		{"xades", "ades internal/pki/validation internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/pki/signerjson internal/xml/dsig internal/xml/doc", ""},
+		{"xades", "ades internal/pki/validation internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/pki/signerjson internal/xml/dsig internal/xml/doc internal/hashstate", ""},
 	},
 
 	// What they are made of.
@@ -131,8 +131,9 @@ var layers = []layer{
 	{
 		{"internal/pki/der", "ades", "crypto"},
 		{"internal/pki/signerjson", "ades", ""},
-		{"internal/xml/dsig", "ades internal/xml/doc", ""},
+		{"internal/xml/dsig", "ades internal/xml/doc internal/hashstate", ""},
 	},
+	{{"internal/hashstate", "ades", ""}},
 	{
 		{"ades", "", ""},
 		{"internal/admission", "", "sync"},

@@ -22,7 +22,6 @@ import (
 	"crypto"
 	"crypto/x509"
 	"errors"
-	"hash"
 	"strings"
 
 	"github.com/innsigli/innsigli/ades"
@@ -62,8 +61,8 @@ type Signature struct {
 	Certificates []*x509.Certificate // of KeyInfo/X509Data, in their order
 	Unparsed     [][]byte            // those that cannot be parsed, in DER
 
-	octets []byte                      // SignatureValue, decoded from base64
-	given  map[xmldoc.Node]hash.Cloner // by ds:Reference, of GiveHash
+	octets []byte                 // SignatureValue, decoded from base64
+	given  map[xmldoc.Node][]byte // states of hashes by ds:Reference, of GiveHash
 	*namespaces
 }
 
@@ -90,8 +89,8 @@ type Transform struct {
 	Canonicalization xmldoc.Canonicalization // if Kind is Canonicalize
 }
 
-// TransformKind is the kind of a transform. WithoutSignatures is written in XPath or XPath Filter 2.0,
-// WithoutRootSignatures in XPath Filter 2.0.
+// TransformKind is the kind of a transform. WithoutSignatures is written in XPath or XPath Filter
+// 2.0, WithoutRootSignatures in XPath Filter 2.0.
 type TransformKind uint8
 
 const (

@@ -13,6 +13,7 @@ import (
 	"math/big"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/hashstate"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
@@ -48,11 +49,11 @@ func (s *Signature) digest(ctx context.Context, r Reference) ([]byte, error) {
 
 // Hash returns a hash of the data that [Signature.Process] writes, to which the caller may write
 // more. The state of the hash is cached, so the references of parallel signatures, and timestamps
-// whose input begins with the same data, read the data once. Errors are those of Process, and that
-// of the context.
+// whose input begins with the same data, read the data once. Errors are those of Process, that of
+// the context, and [ades.ErrAlgorithm] if the hash has no state.
 func (s *Signature) Hash(ctx context.Context, of crypto.Hash, r Reference, c xmldoc.Canonicalization) (hash.Hash, error) {
 	if given, ok := s.given[r.Element]; ok && of == r.Hash {
-		return given.Clone()
+		return hashstate.Restore(of, given)
 	}
 	sel, own, err := s.selectNodes(r)
 	if err != nil {
@@ -63,23 +64,27 @@ func (s *Signature) Hash(ctx context.Context, of crypto.Hash, r Reference, c xml
 	}
 	what := hashKeyOf(sel, c, of)
 	if cached, ok := s.work.hashes[what]; ok {
-		return cached.Clone()
+		return hashstate.Restore(of, cached)
 	}
 	h := of.New()
 	if err := s.write(&contextWriter{ctx: ctx, w: h}, sel, c); err != nil {
 		return nil, err
 	}
-	s.work.saveHash(what, h)
+	state, err := hashstate.Save(h)
+	if err != nil {
+		return nil, err
+	}
+	s.work.hashes[what] = state
 	return h, nil
 }
 
-// GiveHash gives the state of a hash of the data to which a reference leads, by its digest method, to
-// a Signature whose document does not have that data. [Signature.Hash] continues from it.
-func (s *Signature) GiveHash(r Reference, h hash.Cloner) {
+// GiveHash gives the state of a hash of the data to which a reference leads, by its digest method,
+// to a Signature whose document does not have that data. [Signature.Hash] continues from it.
+func (s *Signature) GiveHash(r Reference, state []byte) {
 	if s.given == nil {
-		s.given = make(map[xmldoc.Node]hash.Cloner)
+		s.given = make(map[xmldoc.Node][]byte)
 	}
-	s.given[r.Element] = h
+	s.given[r.Element] = state
 }
 
 // VerifyValue verifies the signature value over SignedInfo. Errors are [ades.ErrValue],

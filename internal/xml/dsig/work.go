@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto"
 	"fmt"
-	"hash"
 	"io"
 
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
@@ -16,19 +15,19 @@ import (
 type work struct {
 	ctx      context.Context
 	left     int64
-	size     int64                   // bytes of the document
-	tables   int64                   // bytes of the tables for each canonicalization
-	hashes   map[hashKey]hash.Cloner // the states of hashes
-	comments map[selection]bool      // whether the selection has comments
+	size     int64              // bytes of the document
+	tables   int64              // bytes of the tables for each canonicalization
+	hashes   map[hashKey][]byte // the states of hashes
+	comments map[selection]bool // whether the selection has comments
 
 	valuePrefixes map[hashKey]string    // of Signature.ValuePrefix
 	tagLengths    map[xmldoc.Node]int64 // of tags
 }
 
 // Bounds of the bytes that are read and written for a document. A small document may be processed
-// manyPasses times and a bit more, enough for the timestamps of ten signers in thirty years. A large
-// one is bounded to about a second of work, but to no less than fewPasses: signatures and timestamps
-// over the same content share its hash.
+// manyPasses times and a bit more, enough for the timestamps of ten signers in thirty years. A
+// large one is bounded to about a second of work, but to no less than fewPasses: signatures and
+// timestamps over the same content share its hash.
 const (
 	minWork    = 64 << 20
 	manyPasses = 64
@@ -39,7 +38,7 @@ const (
 func newWork(ctx context.Context, d *xmldoc.Document) *work {
 	_, size := d.Root().Span()
 	k := &work{
-		ctx: ctx, size: size, tables: d.TableSize(), hashes: make(map[hashKey]hash.Cloner),
+		ctx: ctx, size: size, tables: d.TableSize(), hashes: make(map[hashKey][]byte),
 		comments: make(map[selection]bool), valuePrefixes: make(map[hashKey]string), tagLengths: make(map[xmldoc.Node]int64),
 	}
 	k.reset()
@@ -53,24 +52,6 @@ func (k *work) reset() {
 // RenewWork resets the bound on the work for all signatures of the [Reader], for a caller that
 // extends the signatures after verifying them. Caches are kept.
 func (s *Signature) RenewWork() { s.work.reset() }
-
-// saveHash caches the state of a hash, if it can be copied.
-func (k *work) saveHash(what hashKey, h hash.Hash) {
-	if state, ok := CopyHash(h); ok {
-		k.hashes[what] = state
-	}
-}
-
-// CopyHash returns a copy of a hash. ok is false if the hash cannot be copied, as with GOFIPS140=v1.0.0:
-// the data is then read again instead.
-func CopyHash(h hash.Hash) (state hash.Cloner, ok bool) {
-	cloner, ok := h.(hash.Cloner)
-	if !ok {
-		return nil, false
-	}
-	state, err := cloner.Clone()
-	return state, err == nil
-}
 
 // chargedWriter charges for reading an element (zero: the document), and returns a writer that
 // charges for its output. The error is [ErrLimit], or that of the context.
@@ -90,10 +71,10 @@ func (k *work) chargePass(n xmldoc.Node) error {
 	return k.charge(end - start)
 }
 
-// chargeForm charges for what a canonicalization needs beside reading the element: its tables, and the
-// start tags of the ancestors, which it reads as often as it searches them. Canonical XML searches
-// namespaces and inherited attributes, and 1.1 also xml:base (Canonical XML 1.1 2.4). Exclusive searches
-// the namespaces of its PrefixList.
+// chargeForm charges for what a canonicalization needs beside reading the element: its tables, and
+// the start tags of the ancestors, which it reads as often as it searches them. Canonical XML
+// searches namespaces and inherited attributes, and 1.1 also xml:base (Canonical XML 1.1 2.4).
+// Exclusive searches the namespaces of its PrefixList.
 func (k *work) chargeForm(c xmldoc.Canonicalization, apex xmldoc.Node) error {
 	searches := int64(0)
 	switch {
@@ -117,7 +98,8 @@ func (k *work) tagsAround(n xmldoc.Node) int64 { return k.tags(n.Parent()) }
 // tagLength returns the length of the start tag of an element.
 func (k *work) tagLength(n xmldoc.Node) int64 { return k.tags(n) - k.tagsAround(n) }
 
-// tags returns the length of the start tags of an element and its ancestors. It reads each tag once.
+// tags returns the length of the start tags of an element and its ancestors. It reads each tag
+// once.
 func (k *work) tags(n xmldoc.Node) int64 {
 	if n == (xmldoc.Node{}) {
 		return 0
