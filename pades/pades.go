@@ -303,6 +303,16 @@ func checkLevel(l ades.Level) error {
 	return nil
 }
 
+// reading calls use with the document, and returns its results. If a read of the document fails, it returns that error
+// instead, as [pdf.Reading] does. Every exported function that reads a document does so within reading, so that the checks
+// inside may take a failed read for malformed content.
+func reading[T any](doc Document, use func(Document) (T, error)) (T, error) {
+	return pdf.Reading(doc.ReaderAt, func(r io.ReaderAt) (T, error) {
+		doc.ReaderAt = r
+		return use(doc)
+	})
+}
+
 // readError turns an error of package pdf into an exported error of this package or of package
 // ades. It returns errors of the underlying reader unchanged.
 func readError(err error) error {
