@@ -156,7 +156,8 @@ func (sess *session) insertValue(ctx context.Context, d draft, timestamper ades.
 		return d.restore(sess.r.Draft)
 	}
 	err := d.sign(ctx, sess.r.Value, timestamper)
-	if errors.Is(err, ades.ErrValue) || errors.Is(err, ades.ErrAlgorithm) {
+	ofTimestamp := errors.Is(err, ades.ErrTimestamp) // whose signature has a value and an algorithm too
+	if !ofTimestamp && (errors.Is(err, ades.ErrValue) || errors.Is(err, ades.ErrAlgorithm)) {
 		return finalError{failure: wrongValue}
 	}
 	return err
@@ -257,8 +258,8 @@ func (sess *session) commitDraft(ctx context.Context, d draft, cert *x509.Certif
 }
 
 // postpone stores when the next attempt is due, and the draft d for it, unless d is nil. If the time for completing is
-// over, the request ends instead, and its value is kept for [Service.Recover]; an attempt that was cut short before its full
-// time does not end it. The error has cause unless that is expected.
+// over, the request ends instead, and its value is kept for [Service.Recover]. An attempt that was cut short before its full
+// time does not end it: the next one of the job does, or [Service.Sweep]. The error has cause unless that is expected.
 func (sess *session) postpone(ctx context.Context, d draft, cause error) error {
 	now := sess.now(ctx)
 	signedAt := cmp.Or(sess.r.SignedAt, sess.r.Expires) // early versions stored requests without SignedAt
