@@ -150,7 +150,8 @@ var (
 	ErrRect = errors.New("pades: signature cannot be shown in that rectangle")
 )
 
-// Document is a PDF file of Size bytes.
+// Document is a PDF file of Size bytes. All functions that read it return an error of ReaderAt as it
+// is, and never as a fault of the document.
 type Document struct {
 	io.ReaderAt
 	Size int64
