@@ -63,8 +63,8 @@ func (c coverage) readContents(f form.SignatureField) (r byteRange, contents []b
 		return r, nil, notTheSignature
 	}
 	gap := make([]byte, r.gapEnd-r.gap)
-	if n, err := c.doc.ReadAt(gap, r.gap); n < len(gap) {
-		return r, nil, fmt.Sprintf("The signature cannot be read: %v.", err)
+	if n, _ := c.doc.ReadAt(gap, r.gap); n < len(gap) {
+		return r, nil, notTheSignature // reading returns the error of the reader
 	}
 	stated, err := c.file.Bytes(f.Signature["Contents"])
 	if err != nil {

@@ -60,20 +60,31 @@ func (x Extender) ExtendLast(ctx context.Context, doc Document, level ades.Level
 // validation data of the last document timestamp (EN 319 142-1 5.5). A document of a lower level is
 // extended to LTA.
 func (x Extender) Renew(ctx context.Context, doc Document) ([]Revision, error) {
-	e := extending{Extender: x, ctx: ctx, doc: doc, choose: everySignature}
-	err := e.augment(ades.LTA)
-	if err == nil && len(e.revisions) == 0 {
-		err = e.addArchiveTimestamp()
-	}
-	return e.finish(err)
+	return x.revise(ctx, doc, everySignature, func(e *extending) error {
+		err := e.augment(ades.LTA)
+		if err == nil && len(e.revisions) == 0 {
+			err = e.addArchiveTimestamp()
+		}
+		return err
+	})
 }
 
 func (x Extender) extend(ctx context.Context, doc Document, level ades.Level, choose selection) ([]Revision, error) {
 	if err := checkLevel(level); err != nil {
 		return nil, err
 	}
-	e := extending{Extender: x, ctx: ctx, doc: doc, choose: choose}
-	return e.finish(e.augment(level))
+	return x.revise(ctx, doc, choose, func(e *extending) error { return e.augment(level) })
+}
+
+// revise returns the revisions that add appends to a document, or none if it returns an error.
+func (x Extender) revise(ctx context.Context, doc Document, choose selection, add func(*extending) error) ([]Revision, error) {
+	return reading(doc, func(doc Document) ([]Revision, error) {
+		e := extending{Extender: x, ctx: ctx, doc: doc, choose: choose}
+		if err := add(&e); err != nil {
+			return nil, readError(err)
+		}
+		return e.revisions, nil
+	})
 }
 
 // extending is the work of an Extender on one document, to which it appends revisions.
@@ -84,14 +95,6 @@ type extending struct {
 	choose    selection
 	cached    *signedDocument // the current doc with its signatures; nil: not read yet
 	revisions []Revision
-}
-
-// finish returns the revisions that were appended, or none if the work ended with an error.
-func (e *extending) finish(err error) ([]Revision, error) {
-	if err != nil {
-		return nil, readError(err)
-	}
-	return e.revisions, nil
 }
 
 // augment appends the revisions with which all chosen signatures reach the level. It appends none

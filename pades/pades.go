@@ -150,7 +150,8 @@ var (
 	ErrRect = errors.New("pades: signature cannot be shown in that rectangle")
 )
 
-// Document is a PDF file of Size bytes.
+// Document is a PDF file of Size bytes. All functions that read it return an error of ReaderAt as it
+// is, and never as a fault of the document.
 type Document struct {
 	io.ReaderAt
 	Size int64
@@ -301,6 +302,16 @@ func checkLevel(l ades.Level) error {
 		return fmt.Errorf("pades: unknown level %v", l)
 	}
 	return nil
+}
+
+// reading calls use with the document, and returns its results. If a read of the document fails, it returns that error
+// instead, as [pdf.Reading] does. Every exported function that reads a document does so within reading, so that the checks
+// inside may take a failed read for malformed content.
+func reading[T any](doc Document, use func(Document) (T, error)) (T, error) {
+	return pdf.Reading(doc.ReaderAt, func(r io.ReaderAt) (T, error) {
+		doc.ReaderAt = r
+		return use(doc)
+	})
 }
 
 // readError turns an error of package pdf into an exported error of this package or of package

@@ -72,7 +72,9 @@ func Check(ctx context.Context, doc Document, options Options) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	_, err := buildRevision(doc, ades.SignerIdentity{}, options, 0)
+	_, err := reading(doc, func(doc Document) (unsignedRevision, error) {
+		return buildRevision(doc, ades.SignerIdentity{}, options, 0)
+	})
 	return err
 }
 
@@ -80,11 +82,13 @@ func Check(ctx context.Context, doc Document, options Options) error {
 // needs a password, which [Prepare] does not accept either, and [ades.ErrUnreadable] for one that
 // cannot be read.
 func Encrypted(doc Document) (encrypted bool, err error) {
-	err = pdf.WithRepaired(doc, doc.Size, func(file *pdf.File) error {
-		_, encrypted = file.Permissions()
-		return nil
+	return reading(doc, func(doc Document) (encrypted bool, err error) {
+		err = pdf.WithRepaired(doc, doc.Size, func(file *pdf.File) error {
+			_, encrypted = file.Permissions()
+			return nil
+		})
+		return encrypted, readError(err)
 	})
-	return encrypted, readError(err)
 }
 
 // prepare implements [Prepare] and [PrepareCMS]. For PrepareCMS the signer has no certificate.
@@ -100,15 +104,17 @@ func prepare(ctx context.Context, doc Document, signer ades.SignerIdentity, opti
 			return nil, fmt.Errorf("pades: signing time: %w", err)
 		}
 	}
-	r, err := buildRevision(doc, signer, options, reserved)
-	if err != nil {
-		return nil, err
-	}
-	p := &Pending{signer: signer, level: options.Level, documentSize: doc.Size, revision: r}
-	if err := p.computeDigests(ctx, doc); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return reading(doc, func(doc Document) (*Pending, error) {
+		r, err := buildRevision(doc, signer, options, reserved)
+		if err != nil {
+			return nil, err
+		}
+		p := &Pending{signer: signer, level: options.Level, documentSize: doc.Size, revision: r}
+		if err := p.computeDigests(ctx, doc); err != nil {
+			return nil, err
+		}
+		return p, nil
+	})
 }
 
 // computeDigests hashes the document and the revision around /Contents, and sets the signed

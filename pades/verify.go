@@ -85,6 +85,11 @@ func Verify(ctx context.Context, doc Document, options ades.VerifyOptions) (*ade
 	if options.Time.IsZero() {
 		options.Time = time.Now()
 	}
+	return reading(doc, func(doc Document) (*ades.Report, error) { return verifyDocument(ctx, doc, options) })
+}
+
+// verifyDocument implements [Verify].
+func verifyDocument(ctx context.Context, doc Document, options ades.VerifyOptions) (*ades.Report, error) {
 	file, err := pdf.Open(doc, doc.Size)
 	if err != nil {
 		return verifyBroken(ctx, doc, options, readError(err))

@@ -32,20 +32,20 @@ const (
 // draft, for at most timeout, and stores the draft as the signed document, which always has the level of the request. The
 // result is stored even if ctx has ended, as long as the session has the lease of the request.
 //
-// It returns nil if the request is now complete, if it has ended with a failure, and if a later attempt is due because a
-// source of validation data failed. It returns errors of the server and the store.
+// It returns nil if the request is now complete, if it has ended with a failure, and if a later attempt is due after an
+// expected error ([isExpected]). It returns all other errors.
 func (sess *session) attemptCompletion(ctx context.Context, timeout time.Duration) error {
 	attemptCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	storeCtx := context.WithoutCancel(ctx)
 	d, err := sess.openDraft(attemptCtx)
 	if err != nil {
-		return sess.afterBuildError(storeCtx, nil, markCutShort(attemptCtx, err))
+		return sess.afterBuildError(storeCtx, nil, markCutShort(ctx, attemptCtx, timeout, err))
 	}
 	defer d.Close()
 	cert, err := sess.fillDraft(attemptCtx, d)
 	if err != nil {
-		return sess.afterBuildError(storeCtx, d, markCutShort(attemptCtx, err))
+		return sess.afterBuildError(storeCtx, d, markCutShort(ctx, attemptCtx, timeout, err))
 	}
 	if err := sess.commitDraft(storeCtx, d, cert); err != nil {
 		return sess.afterCommitError(storeCtx, d, err)
@@ -53,16 +53,23 @@ func (sess *session) attemptCompletion(ctx context.Context, timeout time.Duratio
 	return nil
 }
 
-// errCutShort: the time of an attempt was over before the sources had answered, or the caller of the attempt cancelled it.
-// It wraps ErrUnavailable, which makes it an error that isSourceFault reports.
-var errCutShort = fmt.Errorf("signing: completion cut short: %w", ades.ErrUnavailable)
+// errCutShort: the context of an attempt ended before the attempt. Its other errors may only follow from that. errTimedOut is
+// the case in which the attempt had as much time as a job has. Both are expected errors.
+var (
+	errCutShort = fmt.Errorf("signing: completion cut short: %w", ades.ErrUnavailable)
+	errTimedOut = fmt.Errorf("%w after its full time", errCutShort)
+)
 
-// markCutShort returns the error of an attempt, joined with errCutShort if the context of the attempt has ended.
-func markCutShort(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return fmt.Errorf("%w: %w", errCutShort, err)
+// markCutShort returns the error of an attempt, joined with errCutShort or errTimedOut if attemptCtx, the context of the
+// attempt, has ended. It was made of ctx with a timeout.
+func markCutShort(ctx, attemptCtx context.Context, timeout time.Duration, err error) error {
+	switch {
+	case attemptCtx.Err() == nil:
+		return err
+	case ctx.Err() == nil && timeout >= jobCompletionTimeout:
+		return fmt.Errorf("%w: %w", errTimedOut, err)
 	}
-	return err
+	return fmt.Errorf("%w: %w", errCutShort, err)
 }
 
 // afterBuildError stores what follows from an error of openDraft, with d nil, or of fillDraft: the request ends, or a later
@@ -70,7 +77,7 @@ func markCutShort(ctx context.Context, err error) error {
 func (sess *session) afterBuildError(ctx context.Context, d draft, err error) error {
 	var final finalError
 	switch {
-	case errors.As(err, &final):
+	case errors.As(err, &final) && !errors.Is(err, errCutShort): // after that, the next attempt has the failure again
 		return sess.fail(ctx, final.failure)
 	case errors.Is(err, ades.ErrNoRevocation), errors.Is(err, ades.ErrTimestamp), errors.Is(err, errBusy):
 		// The draft has the value and, from level T on, its timestamp. The next attempt starts with them: a revocation
@@ -149,7 +156,8 @@ func (sess *session) insertValue(ctx context.Context, d draft, timestamper ades.
 		return d.restore(sess.r.Draft)
 	}
 	err := d.sign(ctx, sess.r.Value, timestamper)
-	if errors.Is(err, ades.ErrValue) || errors.Is(err, ades.ErrAlgorithm) {
+	ofTimestamp := errors.Is(err, ades.ErrTimestamp) // whose signature has a value and an algorithm too
+	if !ofTimestamp && (errors.Is(err, ades.ErrValue) || errors.Is(err, ades.ErrAlgorithm)) {
 		return finalError{failure: wrongValue}
 	}
 	return err
@@ -250,15 +258,16 @@ func (sess *session) commitDraft(ctx context.Context, d draft, cert *x509.Certif
 }
 
 // postpone stores when the next attempt is due, and the draft d for it, unless d is nil. If the time for completing is
-// over, the request ends instead, and its value is kept for [Service.Recover]. The error has cause unless a source of
-// validation data is responsible for that.
+// over, the request ends instead, and its value is kept for [Service.Recover]. An attempt that was cut short before its full
+// time does not end it: the next one of the job does, or [Service.Sweep]. The error has cause unless that is expected.
 func (sess *session) postpone(ctx context.Context, d draft, cause error) error {
 	now := sess.now(ctx)
 	signedAt := cmp.Or(sess.r.SignedAt, sess.r.Expires) // early versions stored requests without SignedAt
 	waited := now.Sub(signedAt)
-	if waited > sess.r.completeFor() {
+	cutShort := errors.Is(cause, errCutShort) && !errors.Is(cause, errTimedOut)
+	if waited > sess.r.completeFor() && !cutShort {
 		err := sess.giveUp(ctx, d, cause)
-		if !isSourceFault(cause) {
+		if !isExpected(cause) {
 			err = errors.Join(err, cause)
 		}
 		return err
@@ -266,7 +275,7 @@ func (sess *session) postpone(ctx context.Context, d draft, cause error) error {
 	// The pauses grow with the time that the sources have not answered, so that a short outage costs little time and a
 	// long one few attempts.
 	pause := min(max(waited/4, firstRetryPause), longestRetryPause)
-	if errors.Is(cause, errCutShort) {
+	if cutShort {
 		pause = 0 // the job is due at once, and has more time than a poll
 	}
 	// If there is no room for d, nothing is stored, unlike by postponeAfterFullStore: storing the pause alone would hide
@@ -312,20 +321,20 @@ func (sess *session) withDraft(d draft, f change) change {
 	}
 }
 
-// reportPostponed reports cause as a step and returns nil if a source of validation data is responsible for it. Else
-// it returns cause.
+// reportPostponed reports an expected cause as a step and returns nil. It returns any other cause.
 func (sess *session) reportPostponed(ctx context.Context, cause error) error {
-	if !isSourceFault(cause) {
+	if !isExpected(cause) {
 		return cause
 	}
 	sess.report(ctx, Step{Request: sess.id, Name: "signature.postponed", Err: cause})
 	return nil
 }
 
-// isSourceFault reports whether a source of validation data is responsible for the error of an attempt, and not the server
-// or the store. A certificate that is revoked, not valid or without a chain is that of a timestamp authority or a responder:
-// for the signer's, the error is a finalError.
-func isSourceFault(err error) bool {
+// isExpected reports whether the error of an attempt is reported as a step alone, because no operator has to mend the server
+// or the store: a source of validation data failed, or there was not enough time or memory (errCutShort, errBusy). A
+// certificate that is revoked, not valid or without a chain is that of a timestamp authority or a responder: for the
+// signer's, the error is a finalError.
+func isExpected(err error) bool {
 	return slices.ContainsFunc([]error{
 		ades.ErrTimestamp, ades.ErrNoRevocation, ades.ErrUnavailable, ades.ErrRevoked, ades.ErrNoChain, ades.ErrOutsideValidity,
 	}, func(fault error) bool { return errors.Is(err, fault) })

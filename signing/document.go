@@ -49,9 +49,10 @@ type draft interface {
 	Close() error
 	// signer returns the signer that the value belongs to.
 	signer(value []byte) (ades.SignerIdentity, error)
-	// preparedSize returns the size in bytes of the document when the signature was prepared. hasGrown reports whether
-	// the document has grown since: an earlier attempt has appended its draft, or another person has signed.
+	// preparedSize returns the size in bytes of the document when the signature was prepared.
 	preparedSize() int64
+	// hasGrown reports whether the document has grown since: an earlier attempt has appended its draft, or another person
+	// has signed. It is false for XML, which is never appended to.
 	hasGrown() bool
 	// sign puts the value into the draft. restore continues with the draft of an earlier attempt instead.
 	sign(ctx context.Context, value []byte, t ades.Timestamper) error

@@ -104,6 +104,7 @@ func (f fault) persists(n *network, s service, level ades.Level) {
 	time.Sleep(9 * time.Minute)
 	s.pending(lost, "after 14 minutes")
 	time.Sleep(2 * time.Minute)
+	s.work(s.t.Context()) // a poll's attempt may be too short to end the request
 	if r := s.poll(lost); r.Code != idp.InternalError {
 		s.t.Errorf("after 16 minutes: %q", r.Code)
 	}

@@ -16,9 +16,8 @@ import (
 	certtest "github.com/innsigli/innsigli/internal/test/cert"
 )
 
-// spec 3.8: whose certificate is revoked, and what that means for the signer. An
-// authority may have several certificates under one key; that which was found on the way
-// need not be the one that came with the signer's.
+// TestRevocationFailure checks which revoked certificates end a request (spec 3.8): the signer's, and every certificate
+// that has the name and the key of the signer's issuer.
 func TestRevocationFailure(t *testing.T) {
 	t.Parallel()
 	root, other, authority, person := newEntity(t, "Root"), newEntity(t, "Other"), newEntity(t, "Authority"), newEntity(t, "Person")
@@ -31,14 +30,14 @@ func TestRevocationFailure(t *testing.T) {
 		err  error
 		want idp.ErrorCode
 	}{
-		"nothing":                       {nil, ""},
-		"not known":                     {ades.ErrNoRevocation, ""},
-		"the signer":                    {&ades.RevokedError{Certificate: signer}, idp.CertificateIsRevoked},
-		"the signer, wrapped":           {fmt.Errorf("proof: %w", &ades.RevokedError{Certificate: signer}), idp.CertificateIsRevoked},
-		"its issuer":                    {&ades.RevokedError{Certificate: issuing}, idp.CertificateValidationError},
-		"its issuer, another of its":    {&ades.RevokedError{Certificate: renewed}, idp.CertificateValidationError},
-		"another authority":             {&ades.RevokedError{Certificate: stranger}, ""},
-		"another authority of the name": {&ades.RevokedError{Certificate: namesake}, ""},
+		"no error":              {nil, ""},
+		"status unknown":        {ades.ErrNoRevocation, ""},
+		"signer":                {&ades.RevokedError{Certificate: signer}, idp.CertificateIsRevoked},
+		"signer, wrapped error": {fmt.Errorf("validation data: %w", &ades.RevokedError{Certificate: signer}), idp.CertificateIsRevoked},
+		"issuer":                {&ades.RevokedError{Certificate: issuing}, idp.CertificateValidationError},
+		"another certificate for the issuer's key":      {&ades.RevokedError{Certificate: renewed}, idp.CertificateValidationError},
+		"unrelated authority":                           {&ades.RevokedError{Certificate: stranger}, ""},
+		"authority with the issuer's name, another key": {&ades.RevokedError{Certificate: namesake}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got idp.ErrorCode
@@ -52,7 +51,7 @@ func TestRevocationFailure(t *testing.T) {
 	}
 }
 
-// entity is who has a key and a name.
+// entity is a name with a key.
 type entity struct {
 	name string
 	key  *ecdsa.PrivateKey

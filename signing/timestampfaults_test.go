@@ -59,6 +59,13 @@ var timestampFaults = []fault{
 	atTSA("TSA lies: another nonce", asking(func(r *tsp.Request) { r.Nonce.Add(r.Nonce, r.Nonce) })),
 	atTSA("TSA lies: no nonce", asking(func(r *tsp.Request) { r.Nonce = nil })),
 	atTSA("TSA lies: another imprint", asking(func(r *tsp.Request) { r.Sum = slices.Repeat([]byte{1}, len(r.Sum)) })),
+	atTSA("TSA lies: a signature that is wrong", func(n *network) answer {
+		return posted(func(request []byte) []byte {
+			response := n.unit.Respond(request, time.Now())
+			response[len(response)-1] ^= 1
+			return response
+		})
+	}),
 	atTSA("TSA lies: no certificate", asking(func(r *tsp.Request) { r.Certificates = false })),
 	atTSA("TSA lies: time in the past", func(n *network) answer { return n.stamps(n.unit, nil, -2*time.Minute) }),
 	atTSA("TSA lies: time in the future", func(n *network) answer { return n.stamps(n.unit, nil, 2*time.Minute) }),

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 )
 
@@ -76,10 +75,7 @@ func (f *File) read(offset int64, n int) ([]byte, error) {
 	if got == n {
 		return buf, nil
 	}
-	if err == nil || errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	return nil, fmt.Errorf("reading %d bytes at %d: %w", n, offset, err)
+	return nil, readFault(n, offset, err)
 }
 
 // finder finds the next place of a keyword for offsets that only increase.

@@ -75,7 +75,7 @@ const maxWarnings = 100
 // PDF returns the warnings about the PDF that r holds in its first size bytes, ordered by page and code. A document
 // without them has none. A file that cannot be read at all is [NotFullyInspected]; an error is one of ctx or of r.
 func PDF(ctx context.Context, r io.ReaderAt, size int64) ([]Warning, error) {
-	list, err := inspectReader(ctx, contextReader{ctx, r}, size)
+	list, err := pdf.Reading(contextReader{ctx, r}, func(r io.ReaderAt) ([]Warning, error) { return inspectReader(ctx, r, size) })
 	switch {
 	case ctx.Err() != nil: // what is beneath may have reported it as damage
 		return nil, fmt.Errorf("inspect: %w", ctx.Err())

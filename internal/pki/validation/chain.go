@@ -166,6 +166,9 @@ func (b chainBuilder) anyAnchored(all []*x509.Certificate) bool {
 // chain, and up to 100 where authorities certified each other.
 func (k *Known) chainThrough(c *x509.Certificate, above []*x509.Certificate, at time.Time) ([]*x509.Certificate, error) {
 	if !k.work.spend(signatureWork * int64(1+len(above))) {
+		if err := k.work.interrupted(nil); err != nil {
+			return nil, err
+		}
 		return nil, fmt.Errorf("%w: too many signatures to verify", ades.ErrNoChain)
 	}
 	sources := k.work.sources
@@ -180,7 +183,7 @@ func (k *Known) isAnchored(c *x509.Certificate) bool {
 	anchored, ok := k.work.anchored[key]
 	if !ok {
 		_, err := k.chainThrough(c, nil, c.NotBefore)
-		anchored = !errors.Is(err, ades.ErrNoChain) // a root outside its validity anchors it too
+		anchored = err == nil || errors.Is(err, ades.ErrOutsideValidity) // a root outside its validity anchors it too
 		k.work.anchored[key] = anchored
 	}
 	return anchored

@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -69,7 +70,7 @@ func Collect(ctx context.Context, sources ades.Sources, known *Known, targets ..
 			return nil, fmt.Errorf("validation: %w: a certificate is nil", ades.ErrNoChain)
 		}
 		if err := c.collect(ctx, t, 0); err != nil {
-			return nil, fmt.Errorf("validation: validation data for %s: %w", ades.Identify(t.Certificate), err)
+			return nil, fmt.Errorf("validation: validation data for %s: %w", ades.Identify(t.Certificate), cmp.Or(known.uncollected(err), err))
 		}
 	}
 	return &c.data, nil
@@ -83,6 +84,15 @@ func Collect(ctx context.Context, sources ades.Sources, known *Known, targets ..
 // person signed the document a moment ago, Complete asks the sources again, because the certificate
 // may have been revoked since. It is no error then if they have no newer data.
 func Complete(ctx context.Context, sources ades.Sources, known *Known, have *Data, targets []Target, others ...Target) (*Data, error) {
+	found, err := complete(ctx, sources, known, have, targets, others)
+	if interrupted := known.uncollected(err); interrupted != nil {
+		return nil, interrupted
+	}
+	return found, err
+}
+
+// complete is [Complete] for a context that does not end meanwhile.
+func complete(ctx context.Context, sources ades.Sources, known *Known, have *Data, targets, others []Target) (*Data, error) {
 	lacking, _ := have.Lacking(known, targets...)
 	older := have.answeredBefore(known, targets, lacking)
 	found, err := Collect(ctx, sources, known, append(lacking, others...)...)
@@ -101,7 +111,15 @@ func Complete(ctx context.Context, sources ades.Sources, known *Known, have *Dat
 			found = Merge(found, newer)
 		}
 	}
-	return found, ctx.Err()
+	return found, nil
+}
+
+// uncollected returns an error if the context has ended, in place of err: data is missing that a later attempt may collect.
+func (k *Known) uncollected(err error) error {
+	if interrupted := k.work.interrupted(err); interrupted != nil {
+		return fmt.Errorf("%w: %w", ades.ErrNoRevocation, interrupted)
+	}
+	return nil
 }
 
 // answeredBefore returns the targets, except those of lacking, about which the data contains only
@@ -154,9 +172,14 @@ func (d *Data) suffices(k *Known, t Target, now time.Time) error {
 }
 
 // FindChain builds the chain of a certificate at a time, from the known certificates and those that
-// the sources find. It returns [ades.ErrNoChain] or [ades.ErrOutsideValidity] if there is none.
+// the sources find. It returns [ades.ErrNoChain] or [ades.ErrOutsideValidity] if there is none, and
+// [ades.ErrUnavailable] if a later attempt may find one.
 func FindChain(ctx context.Context, sources ades.Sources, known *Known, cert *x509.Certificate, at time.Time) ([]*x509.Certificate, error) {
-	return newCollector(sources, known).chain(ctx, Target{Certificate: cert}, at)
+	chain, err := newCollector(sources, known).chain(ctx, Target{Certificate: cert}, at)
+	if err != nil {
+		return nil, cmp.Or(known.work.interrupted(err), err)
+	}
+	return chain, nil
 }
 
 // collector gathers validation data for one call of [Collect] or [FindChain].
@@ -295,7 +318,7 @@ func (c *collector) chain(ctx context.Context, t Target, at time.Time) ([]*x509.
 		}
 		below := c.nextForIssuers(b.ancestors(t.Certificate))
 		if below == nil || step == maxSteps || ctx.Err() != nil {
-			return nil, errors.Join(append(failures, err, ctx.Err())...)
+			return nil, errors.Join(append(failures, err)...)
 		}
 		if err := c.fetchIssuers(ctx, below); err != nil {
 			failures = append(failures, fmt.Errorf("issuer of %s: %w", ades.Identify(below), err))

@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"context"
 	"crypto/x509"
 	"errors"
 	"testing"
@@ -115,6 +116,37 @@ func TestCollectErrors(t *testing.T) {
 	if _, err := Collect(t.Context(), later, s.known, Target{}); !errors.Is(err, ades.ErrNoChain) {
 		t.Errorf("no certificate: got %v, want ErrNoChain", err)
 	}
+}
+
+// TestFindChainInterrupted checks that a chain which is not found because the context ends, also while its issuer is
+// fetched, may be found by a later attempt.
+func TestFindChainInterrupted(t *testing.T) {
+	n := newNetwork(t)
+	issuing := newAuthority(t, "Issuing", n.root)
+	signer := newSigner(t, "A", issuing).Cert
+	n.issuers["A"] = []*x509.Certificate{issuing.Cert}
+	for name, fetched := range map[string]bool{"before": false, "when the issuer was fetched": true} {
+		ctx, cancel := context.WithCancel(t.Context())
+		if !fetched {
+			cancel()
+		}
+		sources := ades.Sources{Issuers: cancelling{n, cancel}, Roots: n.roots}
+		_, err := FindChain(ctx, sources, NewKnown(ctx, sources), signer, time.Now())
+		if !errors.Is(err, ades.ErrUnavailable) || !errors.Is(err, context.Canceled) || errors.Is(err, ades.ErrNoChain) {
+			t.Errorf("%s: got %v, want %v", name, err, ades.ErrUnavailable)
+		}
+	}
+}
+
+// cancelling cancels a context when it has found an issuer.
+type cancelling struct {
+	*network
+	cancel func()
+}
+
+func (c cancelling) Issuers(ctx context.Context, cert *x509.Certificate) ([]*x509.Certificate, error) {
+	defer c.cancel()
+	return c.network.Issuers(ctx, cert)
 }
 
 // TestComplete checks that Complete asks for the status of a signer again if the data is from before the signature. It

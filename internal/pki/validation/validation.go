@@ -30,6 +30,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/x509"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -50,7 +52,8 @@ type Validator struct {
 // such as those in its signatures and timestamps. Issuers are looked for among these certificates.
 // All calls with a Known, and with the ones that [Known.With] returns, share one limit on the work.
 // When the limit is reached or the context ends, no more chains and no more revocation data are
-// found.
+// found. [FindChain], [Collect] and [Complete] return the error of a context that has ended; after
+// the methods of [Data] the caller checks the context.
 //
 // Calls with a Known do not change what it holds. A Known is not safe for concurrent use.
 type Known struct {
@@ -166,6 +169,19 @@ func newWork(ctx context.Context, sources ades.Sources) *work {
 func (w *work) spend(n int64) bool {
 	w.remaining -= n
 	return w.remaining >= 0 && w.ctx.Err() == nil
+}
+
+// interrupted returns an error if the context has ended, in place of err, the error of the work until then or nil. Chains
+// and revocation data that exist may not have been found, so err does not count, unless a source was unavailable.
+func (w *work) interrupted(err error) error {
+	ended := w.ctx.Err()
+	switch {
+	case ended == nil:
+		return nil
+	case errors.Is(err, ades.ErrUnavailable):
+		return fmt.Errorf("validation: interrupted: %w: %w", ended, err)
+	}
+	return fmt.Errorf("validation: interrupted: %w: %w", ades.ErrUnavailable, ended)
 }
 
 func (w *work) fingerprint(c *x509.Certificate) fingerprint {

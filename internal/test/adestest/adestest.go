@@ -112,6 +112,7 @@ func Run(t *testing.T, f Format) {
 		{"ExtendInSteps", testExtendInSteps},
 		{"ExtendLast", testExtendLast},
 		{"ExtendRefuses", testExtendRefuses},
+		{"Interrupted", testInterrupted},
 		{"ExtendNeedsNewRevocationData", testExtendNeedsNewRevocationData},
 		{"ExtendExpired", testExtendExpired},
 		{"ExtendRevoked", testExtendRevoked},

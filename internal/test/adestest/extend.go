@@ -6,6 +6,8 @@ import (
 	"crypto"
 	"crypto/rand"
 	"errors"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -77,13 +79,31 @@ func testExtendLast(t *testing.T, f Format) {
 	}
 }
 
-// endedTest is a test whose context has ended.
-type endedTest struct{ testing.TB }
+// endingTest is a test with a context of its own.
+type endingTest struct {
+	testing.TB
+	ctx context.Context
+}
 
-func (endedTest) Context() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return ctx
+func (t endingTest) Context() context.Context { return t.ctx }
+
+// endingContext is a context that ends after a number of calls of Err.
+type endingContext struct {
+	context.Context
+	checks atomic.Int64 // calls left; negative: the context has ended
+	done   chan struct{}
+}
+
+func (c *endingContext) Done() <-chan struct{} { return c.done }
+
+func (c *endingContext) Err() error {
+	switch left := c.checks.Add(-1); {
+	case left >= 0:
+		return nil
+	case left == -1:
+		close(c.done)
+	}
+	return context.Canceled
 }
 
 // testExtendRefuses: an extension without what its level needs is an error, never a lower level.
@@ -117,8 +137,43 @@ func testExtendRefuses(t *testing.T, f Format) {
 	if _, _, err := f.Extend(t, signed, ades.LTA+1, whole); err == nil {
 		t.Error("a level that does not exist is accepted")
 	}
-	if _, _, err := f.Extend(endedTest{t}, signed, ades.LT, whole); !errors.Is(err, context.Canceled) {
-		t.Errorf("the context has ended: %v, want %v", err, context.Canceled)
+}
+
+// testInterrupted: a context that ends, at whichever check of it, is never a statement about the document or a certificate.
+func testInterrupted(t *testing.T, f Format) {
+	ca := newAuthority(t, time.Now())
+	s := newSigner(t, ca, time.Now())
+	signed := f.signNew(t, s, ades.T)
+	statements := []error{ades.ErrUnreadable, ades.ErrForbidden, ades.ErrBroken, ades.ErrUnsigned, ades.ErrNoChain, ades.ErrOutsideValidity, ades.ErrRevoked}
+	for name, call := range map[string]func(testing.TB) error{
+		"Prepare": func(t testing.TB) error {
+			_, err := f.Prepare(t, signed, s.SignerIdentity, Options{Variant: f.Variants[0]})
+			return err
+		},
+		"Extend": func(t testing.TB) error {
+			_, _, err := f.Extend(t, signed, ades.LTA, ca.Sources(nil))
+			return err
+		},
+		"ExtendLast": func(t testing.TB) error {
+			_, _, err := f.ExtendLast(t, signed, ades.LT, ca.Sources(nil))
+			return err
+		},
+	} {
+		for checks := int64(0); ; checks++ {
+			ctx := &endingContext{Context: t.Context(), done: make(chan struct{})}
+			ctx.checks.Store(checks)
+			err := call(endingTest{t, ctx})
+			if ctx.checks.Load() >= 0 { // it has not ended
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				break
+			}
+			wrong := slices.ContainsFunc(statements, func(s error) bool { return errors.Is(err, s) })
+			if err != nil && (wrong || !errors.Is(err, context.Canceled)) {
+				t.Errorf("%s, the context ends after %d checks: %v, want %v alone", name, checks, err, context.Canceled)
+			}
+		}
 	}
 }
 

@@ -1,0 +1,94 @@
+package pades_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/innsigli/innsigli/ades"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	"github.com/innsigli/innsigli/pades"
+)
+
+// TestReadFault checks that an error of the document's reader, in whichever read it occurs, is returned as it is and never
+// becomes a statement about the document.
+func TestReadFault(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, catest.New(t), p256(t))
+	sources := p.ca.Sources(nil)
+	extender := pades.Extender{Sources: sources}
+	plain := pdftest.Build(pdftest.Options{})
+	misplaced := bytes.ReplaceAll(plain, []byte("startxref\n"), []byte("startxref\n1"))
+	signed, archived := signLevel(t, plain, p, ades.T), signLevel(t, plain, p, ades.LTA)
+	brokenXref := bytes.ReplaceAll(signed, []byte("startxref\n"), []byte("startxref\n1"))
+	check := func(ctx context.Context, doc pades.Document) error { return pades.Check(ctx, doc, pades.Options{}) }
+	prepare := func(ctx context.Context, doc pades.Document) error {
+		_, err := pades.Prepare(ctx, doc, p.signer, pades.Options{})
+		return err
+	}
+	verify := func(ctx context.Context, doc pades.Document) error {
+		_, err := pades.Verify(ctx, doc, ades.VerifyOptions{Roots: p.ca.Roots()})
+		return err
+	}
+	for _, tt := range []struct {
+		name string
+		b    []byte
+		call func(context.Context, pades.Document) error
+	}{
+		{"Encrypted", plain, func(_ context.Context, doc pades.Document) error {
+			_, err := pades.Encrypted(doc)
+			return err
+		}},
+		{"Check", archived, check},
+		{"Check, rebuilt", misplaced, check},
+		{"Prepare", archived, prepare},
+		{"Extend", signed, func(ctx context.Context, doc pades.Document) error {
+			_, err := extender.Extend(ctx, doc, ades.LTA)
+			return err
+		}},
+		{"ExtendLast", archived, func(ctx context.Context, doc pades.Document) error {
+			_, err := extender.ExtendLast(ctx, doc, ades.LT)
+			return err
+		}},
+		{"Renew", archived, func(ctx context.Context, doc pades.Document) error {
+			_, err := extender.Renew(ctx, doc)
+			return err
+		}},
+		{"Verify", archived, verify},
+		{"Verify, rebuilt", brokenXref, verify},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for n := 1; ; n++ {
+				r := &faultyReader{ReaderAt: bytes.NewReader(tt.b), left: n}
+				err := tt.call(t.Context(), pades.Document{ReaderAt: r, Size: int64(len(tt.b))})
+				if r.left > 0 { // no read failed
+					if err != nil {
+						t.Error(err)
+					}
+					return
+				}
+				if !errors.Is(err, errFaultyReader) || refused(err, ades.ErrUnsigned, ades.ErrNoRevocation) {
+					t.Errorf("read %d: got %v, want the error of the reader alone", n, err)
+				}
+			}
+		})
+	}
+}
+
+var errFaultyReader = errors.New("connection lost")
+
+// faultyReader fails in one read, after left-1 others.
+type faultyReader struct {
+	io.ReaderAt
+	left int
+}
+
+func (r *faultyReader) ReadAt(b []byte, at int64) (int, error) {
+	if r.left--; r.left == 0 {
+		return 0, errFaultyReader
+	}
+	return r.ReaderAt.ReadAt(b, at)
+}
