@@ -70,6 +70,8 @@ func TestChangedSince(t *testing.T) {
 		b.row(7, 2, 3, 0)
 		return b.xrefStream("")
 	}
+	outside := newBuilder(catalogText, pagesText, pageText)
+	outside.row(4, 1, 99999999, 0)
 	for name, test := range map[string]struct {
 		content []byte
 		bodies  map[uint32]string
@@ -83,6 +85,7 @@ func TestChangedSince(t *testing.T) {
 		"Length changed to a wrong one":  {withLength, map[uint32]string{4: "6"}, []uint32{4, 9}},
 		"Length changed to a longer one": {withLength, map[uint32]string{4: "21"}, []uint32{4, 7, 9}},
 		"Length changed to a stream":     {withLength, map[uint32]string{4: streamBody("", "")}, []uint32{4, 9}},
+		"entry outside both revisions":   {outside.table(""), map[uint32]string{3: "<< >>"}, []uint32{3}},
 		"First changed":                  {with("/N 1 /First 4 0 R"), map[uint32]string{4: "8"}, []uint32{4, 7, 9}},
 		"First changed by a chain":       {with("/N 1 /First 5 0 R"), map[uint32]string{4: "8"}, []uint32{4, 7, 9}},
 		"N changed":                      {with("/N 4 0 R /First 4"), map[uint32]string{4: "0"}, []uint32{4, 7, 9}},
