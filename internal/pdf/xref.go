@@ -31,12 +31,9 @@ type sectionCache struct {
 	bytes   int // estimated memory that the sections take
 }
 
-// sectionPlace identifies a section that has been read. Its entries depend on offsetBase too: they
-// are relative to it in the file.
-type sectionPlace struct {
-	at         int64 // absolute
-	offsetBase int64
-}
+// sectionPlace is the key of a section. Two revisions may read the section at one absolute offset
+// with different offsetBases, and get other entries: their offsets are relative to offsetBase.
+type sectionPlace struct{ at, offsetBase int64 }
 
 type cachedSection struct {
 	xrefSection
@@ -223,10 +220,10 @@ func (f *File) ignoresXRefStm(table xrefSection) bool {
 	return f.ignoreXRefStmFrom > 0 && table.offset >= f.ignoreXRefStmFrom
 }
 
-// addHybridStream adds the cross-reference stream of a hybrid-reference file (7.5.8.4). The table marks the
-// objects in object streams as free, which hides them from readers of PDF 1.4, and the stream has
-// their real entries. So a free entry of the table counts only if the stream has no entry for the
-// object.
+// addHybridStream adds the cross-reference stream of a hybrid-reference file (7.5.8.4). The table
+// marks the objects in object streams as free, which hides them from readers of PDF 1.4, and the
+// stream has their real entries. So a free entry of the table counts only if the stream has no
+// entry for the object.
 func (x *xrefReader) addHybridStream(at int64) error {
 	entries := &x.file.entries
 	hidden := slices.Clone(x.newlyFree)
