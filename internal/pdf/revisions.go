@@ -74,16 +74,18 @@ func (f *File) ChangedSince(before *File) []uint32 {
 	if len(changed) == 0 {
 		return nil
 	}
-	last, other := int64(-1), false // number of the last object stream, and whether it may differ
+	containers := make(map[int64]bool) // numbers of object streams, and whether they may differ
 	for num, e := range f.entries.all() {
 		if e.kind != compressedEntry {
 			continue
 		}
-		if e.offset != last {
+		differs, known := containers[e.offset]
+		if !known {
 			container := uint32(e.offset)
-			last, other = e.offset, changed[container] || f.dependsOnChanged(container, changed) && f.objectStreamDiffers(before, container)
+			differs = changed[container] || f.dependsOnChanged(container, changed) && f.objectStreamDiffers(before, container)
+			containers[e.offset] = differs
 		}
-		if other {
+		if differs {
 			changed[num] = true
 		}
 	}
