@@ -118,7 +118,7 @@ func (f *File) noteChunkDifferences(before *File, key uint32, changed map[uint32
 }
 
 // dependsOnChanged reports whether the reading of an object stream may need a changed object, although
-// its own entry is unchanged.
+// its own entry is unchanged. A compressed object may have changed with its object stream.
 func (f *File) dependsOnChanged(container uint32, changed map[uint32]bool) bool {
 	o, err := f.find(f.Reference(container))
 	if err != nil {
@@ -134,8 +134,11 @@ func (f *File) dependsOnChanged(container uint32, changed map[uint32]bool) bool 
 				return false
 			}
 			seen[o] = true
+			if changed[o.Num] || f.entries.get(o.Num).kind == compressedEntry || len(seen) > maxReferences {
+				return true
+			}
 			target, err := f.find(o)
-			return changed[o.Num] || err != nil || len(seen) > maxReferences || reaches(target.value)
+			return err != nil || reaches(target.value)
 		case Array:
 			return slices.ContainsFunc(o, reaches)
 		case Dict:
