@@ -1,11 +1,16 @@
 package pades_test
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/adler32"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -199,4 +204,64 @@ func TestChangesOfLockedFields(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The signed revision has a cross-reference stream whose Filter is an object that a later revision adds. Without the
+// filter, its payload has the entries of the signed content; decoded, it has those of another content.
+func TestFilterOfASectionAddedLater(t *testing.T) {
+	f := newFixture(t)
+	section := 0
+	signed := forgery{
+		objects: []string{"null\nendobj\n3 0 obj\n" + otherContent},
+		built: func(b []byte) []byte {
+			b, _, _ = bytes.Cut(b, []byte("xref\n"))
+			section = len(b)
+			return append(b, ambiguousSection(b)...)
+		},
+	}.victim().build(f)
+	filter := len(signed)
+	added := fmt.Appendf(signed, "900 0 obj\n/FlateDecode\nendobj\nxref\n900 1\n%010d 00000 n \ntrailer\n<< /Size 901 /Root 1 0 R /Prev %d >>\n", filter, section)
+	table := bytes.LastIndex(added, []byte("\nxref\n")) + 1
+	added = fmt.Appendf(added, "startxref\n%d\n%%%%EOF\n", table)
+	const indirect, direct = "/Filter 900 0 R", "/Filter/Fl     "
+	extended := signFor(t, bytes.Replace(added, []byte(indirect), []byte(direct), 1), f.signer, ades.T)
+	revisions, err := pades.Extender{Sources: f.ca.Sources(nil)}.ExtendLast(t.Context(), document(extended), ades.LTA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	extended = bytes.Replace(appendAll(t, extended, revisions), []byte(direct), []byte(indirect), 1)
+	for name, b := range map[string][]byte{"filter": added, "filter, and a signature with validation data": extended} {
+		report, err := f.verify(b)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if got := signatureVerdict(report.Signatures[0]); got != formatFailure {
+			t.Errorf("%s: got %q, want %q", name, got, formatFailure)
+		}
+	}
+}
+
+// ambiguousSection returns a cross-reference stream and the end of a file with objects. The first row of its payload is
+// the head of uncompressed deflated data, and the others have two entries for each object. Index names each object
+// twice, so that the first entry counts in the payload as it is, and the second one in the decoded payload. They differ
+// for an object that is in the file twice.
+func ambiguousSection(objects []byte) []byte {
+	places := make(map[int][]int)
+	for _, head := range regexp.MustCompile(`(?m)^(\d+) 0 obj$`).FindAllSubmatchIndex(objects, -1) {
+		num, _ := strconv.Atoi(string(objects[head[2]:head[3]]))
+		places[num] = append(places[num], head[0])
+	}
+	index, rows := "0 1", []byte(nil)
+	for _, num := range slices.Sorted(maps.Keys(places)) {
+		index += fmt.Sprintf(" %d 1 %[1]d 1", num)
+		for _, at := range []int{places[num][0], places[num][len(places[num])-1]} {
+			rows = append(binary.BigEndian.AppendUint32(append(rows, 1), uint32(at)), 0, 0)
+		}
+	}
+	rows = append(rows, make([]byte, 7)...)
+	payload := binary.LittleEndian.AppendUint16([]byte{0x78, 0x01, 0x01}, uint16(len(rows)))
+	payload = append(binary.LittleEndian.AppendUint16(payload, ^uint16(len(rows))), rows...)
+	payload = binary.BigEndian.AppendUint32(payload, adler32.Checksum(rows))
+	return fmt.Appendf(nil, "899 0 obj\n<< /Type /XRef /Size 901 /W [1 4 2] /Index [%s] /Root 1 0 R /Filter 900 0 R /Length %d >>\nstream\n%s\nendstream\nendobj\n"+
+		"startxref\n%d\n%%%%EOF\n", index, len(payload), payload, len(objects))
 }

@@ -20,7 +20,7 @@ const tokenSize = 16 << 10
 
 // addTimestamp appends a document timestamp over the whole document (ISO 32000-2 12.8.5, EN 319
 // 142-1 5.4.3).
-func (e *extending) addTimestamp() error {
+func (e *extension) addTimestamp() error {
 	f, err := e.currentFile()
 	if err != nil {
 		return err

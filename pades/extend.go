@@ -60,7 +60,7 @@ func (x Extender) ExtendLast(ctx context.Context, doc Document, level ades.Level
 // validation data of the last document timestamp (EN 319 142-1 5.5). A document of a lower level is
 // extended to LTA.
 func (x Extender) Renew(ctx context.Context, doc Document) ([]Revision, error) {
-	return x.revise(ctx, doc, everySignature, func(e *extending) error {
+	return x.revise(ctx, doc, everySignature, func(e *extension) error {
 		err := e.augment(ades.LTA)
 		if err == nil && len(e.revisions) == 0 {
 			err = e.addArchiveTimestamp()
@@ -73,13 +73,13 @@ func (x Extender) extend(ctx context.Context, doc Document, level ades.Level, ch
 	if err := checkLevel(level); err != nil {
 		return nil, err
 	}
-	return x.revise(ctx, doc, choose, func(e *extending) error { return e.augment(level) })
+	return x.revise(ctx, doc, choose, func(e *extension) error { return e.augment(level) })
 }
 
 // revise returns the revisions that add appends to a document, or none if it returns an error.
-func (x Extender) revise(ctx context.Context, doc Document, choose selection, add func(*extending) error) ([]Revision, error) {
+func (x Extender) revise(ctx context.Context, doc Document, choose selection, add func(*extension) error) ([]Revision, error) {
 	return reading(doc, func(doc Document) ([]Revision, error) {
-		e := extending{Extender: x, ctx: ctx, doc: doc, choose: choose}
+		e := extension{Extender: x, ctx: ctx, doc: doc, choose: choose}
 		if err := add(&e); err != nil {
 			return nil, readError(err)
 		}
@@ -87,8 +87,8 @@ func (x Extender) revise(ctx context.Context, doc Document, choose selection, ad
 	})
 }
 
-// extending is the work of an Extender on one document, to which it appends revisions.
-type extending struct {
+// extension is the work of an Extender on one document, to which it appends revisions.
+type extension struct {
 	Extender
 	ctx       context.Context
 	doc       Document
@@ -99,7 +99,7 @@ type extending struct {
 
 // augment appends the revisions with which all chosen signatures reach the level. It appends none
 // if they have it.
-func (e *extending) augment(level ades.Level) error {
+func (e *extension) augment(level ades.Level) error {
 	c, err := e.current()
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (e *extending) augment(level ades.Level) error {
 	}
 	switch level {
 	case ades.LT:
-		return e.addMissingData()
+		return e.addMissingData(false)
 	case ades.LTA:
 		return e.addArchiveTimestamp()
 	}
@@ -129,8 +129,8 @@ func (e *extending) augment(level ades.Level) error {
 
 // addArchiveTimestamp appends a document timestamp over the whole document. Before it, it appends
 // the missing validation data, also that of the last timestamp.
-func (e *extending) addArchiveTimestamp() error {
-	if err := e.addDataBeforeTimestamp(); err != nil {
+func (e *extension) addArchiveTimestamp() error {
+	if err := e.addMissingData(true); err != nil {
 		return err
 	}
 	return e.addTimestamp()
@@ -138,7 +138,7 @@ func (e *extending) addArchiveTimestamp() error {
 
 // hasLTA reports whether the signatures have level LTA: the last document timestamp covers them and
 // all of their validation data.
-func (e *extending) hasLTA(c *signedDocument) (bool, error) {
+func (e *extension) hasLTA(c *signedDocument) (bool, error) {
 	if len(c.timestamps) == 0 {
 		return false, nil
 	}
@@ -155,7 +155,7 @@ func (e *extending) hasLTA(c *signedDocument) (bool, error) {
 }
 
 // current returns the current document with its signatures and validation data.
-func (e *extending) current() (_ *signedDocument, err error) {
+func (e *extension) current() (_ *signedDocument, err error) {
 	if e.cached == nil {
 		e.cached, err = readSignedDocument(e.doc, e.choose)
 	}
@@ -164,35 +164,24 @@ func (e *extending) current() (_ *signedDocument, err error) {
 
 // currentFile returns the current document with its signature fields. It does not read the
 // signatures and the validation data.
-func (e *extending) currentFile() (*signedFile, error) {
+func (e *extension) currentFile() (*signedFile, error) {
 	if e.cached != nil {
 		return e.cached.signedFile, nil
 	}
 	return openSignedFile(e.doc)
 }
 
-func (e *extending) addRevision(r Revision) {
+func (e *extension) addRevision(r Revision) {
 	e.revisions = append(e.revisions, r)
 	e.doc, e.cached = e.doc.With(r), nil
 }
 
-// addMissingData appends the missing validation data.
-func (e *extending) addMissingData() error {
-	return e.addData(false)
-}
-
-// addDataBeforeTimestamp appends the missing validation data before a new document timestamp. The
-// new timestamp will most likely come from the same authority as the last one. So if the validation
-// data about that authority is outdated, it is collected again: a verifier can then validate the
-// new timestamp by it until the next renewal adds newer data.
-func (e *extending) addDataBeforeTimestamp() error {
-	return e.addData(true)
-}
-
-// addData appends the missing validation data of all targets, and renews that of the last timestamp
-// authority if it is outdated and a timestamp follows. It returns an error when the data that the
-// sources have is not enough for validators or [Verify]: the document would not reach level LT.
-func (e *extending) addData(timestampFollows bool) error {
+// addMissingData appends the missing validation data of all targets. If a document timestamp
+// follows, it will most likely come from the same authority as the last one, so addMissingData also
+// renews outdated data about that authority: a verifier can then validate the new timestamp by it
+// until the next renewal. It returns an error when the data that the sources have is not enough for
+// validators or [Verify]: the document would not reach level LT.
+func (e *extension) addMissingData(timestampFollows bool) error {
 	c, err := e.current()
 	if err != nil {
 		return err
@@ -223,7 +212,7 @@ func (e *extending) addData(timestampFollows bool) error {
 // signature, and does not count for level LT (EN 319 142-1 6.3). The revision is empty if the sources
 // have nothing newer, as is common for authorities that have only CRLs: the document then contains
 // all the data that exists.
-func (e *extending) renewLastSignerData(c *signedDocument, known *validation.Known) (Revision, error) {
+func (e *extension) renewLastSignerData(c *signedDocument, known *validation.Known) (Revision, error) {
 	last := slices.MaxFunc(c.signatures, func(a, b documentSignature) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
 	file, err := c.file.EarlierRevision(last.ranges.end)
 	if err != nil {
@@ -313,7 +302,7 @@ func (c *signedDocument) authorityTarget(token *tsp.Token, own byteRange) valida
 
 // dataRevision returns the revision that adds to the document security store what was found and is
 // not in it yet; an empty revision when there is nothing to add.
-func (e *extending) dataRevision(c *signedDocument, known *validation.Known, found *validation.Data) (Revision, error) {
+func (e *extension) dataRevision(c *signedDocument, known *validation.Known, found *validation.Data) (Revision, error) {
 	update := c.file.NewUpdate()
 	added := c.store.add(update, found)
 	if added.empty() {

@@ -65,8 +65,9 @@ type signatureValidation struct {
 // the earliest time at which a trusted timestamp shows that the signature existed, or options.Time
 // if there is no such timestamp. A signature without usable revocation data is INDETERMINATE with:
 //
-//   - TRY_LATER: there is no revocation data, and the signer's certificate has not expired.
-//   - CERTIFICATE_CHAIN_GENERAL_FAILURE: there is none, and the signer's certificate has expired.
+//   - TRY_LATER: there is none that covers a certificate of the chain, or a certificate is on hold.
+//   - CERTIFICATE_CHAIN_GENERAL_FAILURE: there is none that covers a certificate of the chain, and the
+//     signer's certificate has expired, or one of the chain is outside of its validity.
 //   - REVOCATION_OUT_OF_BOUNDS_NO_POE: the certificate that signed the revocation data has expired,
 //     and no document timestamp is a proof of existence (POE) of that data.
 //   - OUT_OF_BOUNDS_NO_POE: the same, and the signer's certificate has expired too.
@@ -282,7 +283,7 @@ func (v *signatureValidation) validate(fault error) error {
 	if fault != nil && !algorithmUnknown {
 		v.reject(fault)
 	}
-	v.noteTimestamps() // those in the signature cover its value, whatever its ByteRange is
+	v.validateSignatureTimestamps() // those in the signature cover its value, whatever its ByteRange is
 	if !v.rangeValid {
 		return nil
 	}

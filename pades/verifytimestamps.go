@@ -77,10 +77,10 @@ func (d *documentValidation) judgeTimestamps() {
 	}
 }
 
-// noteTimestamps judges the signature timestamps. It judges them as of the earliest time at which
-// a trusted document timestamp shows that they existed. It adds all timestamps over the signature
-// to the report, and sets BestTime if one of them is trusted.
-func (v *signatureValidation) noteTimestamps() {
+// validateSignatureTimestamps reads the signature timestamps and validates them as of the earliest
+// time at which a trusted document timestamp shows that they existed. It adds all timestamps over
+// the signature to the report, and sets BestTime if one of them is trusted.
+func (v *signatureValidation) validateSignatureTimestamps() {
 	at := v.options.Time
 	for _, t := range slices.Backward(v.laterTimestamps()) {
 		at = t.EarliestPOE(at)

@@ -63,12 +63,13 @@ type signatureValidation struct {
 //
 // Verify validates certificates with the revocation data of all signatures of the document. It does
 // so at the earliest time for which a trusted timestamp is a proof of existence (POE) of the
-// signature, or else at the Time of the options. Without revocation data the result is
-// INDETERMINATE with TRY_LATER, or with CERTIFICATE_CHAIN_GENERAL_FAILURE if the certificate has
-// expired since, because then there will be none later either. If the certificate that signed the
-// revocation data has expired since, and no archive timestamp is a POE of that data, the result is
-// OUT_OF_BOUNDS_NO_POE if the signer's certificate has expired too, and otherwise
-// REVOCATION_OUT_OF_BOUNDS_NO_POE.
+// signature, or else at the Time of the options. If no revocation data covers a certificate of the
+// chain, or a certificate is on hold, the result is INDETERMINATE with TRY_LATER. Without such data
+// it is CERTIFICATE_CHAIN_GENERAL_FAILURE if the signer's certificate has expired, or one of the
+// chain is outside of its validity, because then there will be none later either. If the
+// certificate that signed the revocation data has expired since, and no archive timestamp is a POE
+// of that data, the result is OUT_OF_BOUNDS_NO_POE if the signer's certificate has expired too, and
+// otherwise REVOCATION_OUT_OF_BOUNDS_NO_POE.
 //
 // The data that the options' Revocation and Issuers return exists from now on. A revocation status
 // contains the time of the revocation, so it is usable also for a Time in the past, but not for a

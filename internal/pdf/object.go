@@ -256,8 +256,8 @@ const (
 	fullCostBytes   = 4 << 10
 	restCostDivisor = 8
 	// lookahead is the number of bytes after an object or a section that the reader may look at:
-	// the end of line after the keyword stream, or the keyword after a payload.
-	lookahead = 16
+	// the end of line after the keyword stream, or white space and the keyword after a payload.
+	lookahead = 32
 )
 
 // objectAt returns what [File.indirectAt] returns, from the cache if it can. An object that the end

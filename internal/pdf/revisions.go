@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -70,17 +71,21 @@ func (p *parser) endOfFile() bool {
 func (f *File) ChangedSince(before *File) []uint32 {
 	changed := make(map[uint32]bool)
 	f.noteDifferences(before, changed)
-	lengths := f.anyIntegerChanged(before, changed)
-	last, other := int64(-1), false // number of the last object stream, and whether it may differ
+	if len(changed) == 0 {
+		return nil
+	}
+	containers := make(map[int64]bool) // numbers of object streams, and whether they may differ
 	for num, e := range f.entries.all() {
 		if e.kind != compressedEntry {
 			continue
 		}
-		if e.offset != last {
+		differs, known := containers[e.offset]
+		if !known {
 			container := uint32(e.offset)
-			last, other = e.offset, changed[container] || lengths && f.lengthDiffers(before, container)
+			differs = changed[container] || f.dependsOnChanged(container, changed) && f.objectStreamDiffers(before, container)
+			containers[e.offset] = differs
 		}
-		if other {
+		if differs {
 			changed[num] = true
 		}
 	}
@@ -112,36 +117,45 @@ func (f *File) noteChunkDifferences(before *File, key uint32, changed map[uint32
 	}
 }
 
-// anyIntegerChanged reports whether a changed object was an integer. It may be the Length of an
-// object stream whose own entry is unchanged.
-func (f *File) anyIntegerChanged(before *File, changed map[uint32]bool) bool {
-	for num := range changed {
-		e := before.entries.get(num)
-		if e.kind != uncompressedEntry {
-			continue
-		}
-		if o, err := before.find(Ref{Num: num, Gen: e.gen}); err == nil {
-			if _, ok := o.value.(Integer); ok {
+// dependsOnChanged reports whether the reading of an object stream may need a changed object, although
+// its own entry is unchanged. A compressed object may have changed with its object stream.
+func (f *File) dependsOnChanged(container uint32, changed map[uint32]bool) bool {
+	o, err := f.find(f.Reference(container))
+	if err != nil {
+		return true
+	}
+	dict, _ := o.value.(Dict)
+	seen := make(map[Ref]bool)
+	var reaches func(o Object) bool
+	reaches = func(o Object) bool {
+		switch o := o.(type) {
+		case Ref:
+			if seen[o] {
+				return false
+			}
+			seen[o] = true
+			if changed[o.Num] || f.entries.get(o.Num).kind == compressedEntry || len(seen) > maxReferences {
 				return true
 			}
+			target, err := f.find(o)
+			return err != nil || reaches(target.value)
+		case Array:
+			return slices.ContainsFunc(o, reaches)
+		case Dict:
+			return slices.ContainsFunc(slices.Collect(maps.Values(o)), reaches)
 		}
+		return false
 	}
-	return false
+	return reaches(Array{dict["Length"], dict["Filter"], dict["DecodeParms"], dict["N"], dict["First"]})
 }
 
-// lengthDiffers reports whether an object stream has another length than before, or a length that
-// cannot be read.
-func (f *File) lengthDiffers(before *File, container uint32) bool {
-	ref := Ref{Num: container, Gen: f.entries.get(container).gen}
-	now, err := f.object(ref)
+// objectStreamDiffers reports whether an object stream has other contents than before, or contents
+// that cannot be read.
+func (f *File) objectStreamDiffers(before *File, container uint32) bool {
+	now, err := f.objectStream(container)
 	if err != nil {
 		return true
 	}
-	old, err := before.object(ref)
-	if err != nil {
-		return true
-	}
-	a, isStream := now.(*Stream)
-	b, wasStream := old.(*Stream)
-	return !isStream || !wasStream || a.Length != b.Length
+	old, err := before.objectStream(container)
+	return err != nil || !bytes.Equal(now.content, old.content) || !slices.Equal(now.objects, old.objects)
 }

@@ -65,6 +65,17 @@ func TestChangedSince(t *testing.T) {
 	b := newBuilder(catalogText, pagesText, "<< /Type /ObjStm /N 1 /First 4 /Length 4 0 R >>\nstream\n7 0 (a)\nendstream (b)\nendstream", "7")
 	b.row(7, 2, 3, 0)
 	withLength := b.xrefStream("") // object 8, and in an update object 9
+	with := func(entries string) []byte {
+		b := newBuilder(catalogText, pagesText, streamBody("/Type /ObjStm "+entries, "7 0 (a) (b)"), "4", "4 0 R")
+		b.row(7, 2, 3, 0)
+		return b.xrefStream("")
+	}
+	nested := newBuilder(catalogText, pagesText, streamBody("/Type /ObjStm /N 1 /First 8 0 R", "7 0 (a) (b)"), "4",
+		streamBody("/Type /ObjStm /N 1 /First 4 0 R", "8 0 4   8"))
+	nested.row(7, 2, 3, 0)
+	nested.row(8, 2, 5, 0)
+	outside := newBuilder(catalogText, pagesText, pageText)
+	outside.row(4, 1, 99999999, 0)
 	for name, test := range map[string]struct {
 		content []byte
 		bodies  map[uint32]string
@@ -78,6 +89,13 @@ func TestChangedSince(t *testing.T) {
 		"Length changed to a wrong one":  {withLength, map[uint32]string{4: "6"}, []uint32{4, 9}},
 		"Length changed to a longer one": {withLength, map[uint32]string{4: "21"}, []uint32{4, 7, 9}},
 		"Length changed to a stream":     {withLength, map[uint32]string{4: streamBody("", "")}, []uint32{4, 9}},
+		"entry outside both revisions":   {outside.table(""), map[uint32]string{3: "<< >>"}, []uint32{3}},
+		"First changed":                  {with("/N 1 /First 4 0 R"), map[uint32]string{4: "8"}, []uint32{4, 7, 9}},
+		"First changed by a chain":       {with("/N 1 /First 5 0 R"), map[uint32]string{4: "8"}, []uint32{4, 7, 9}},
+		"First in such an object stream": {nested.xrefStream(""), map[uint32]string{4: "8"}, []uint32{4, 7, 8, 10}},
+		"N changed":                      {with("/N 4 0 R /First 4"), map[uint32]string{4: "0"}, []uint32{4, 7, 9}},
+		"missing Filter added":           {with("/N 1 /First 4 /Filter 99 0 R"), map[uint32]string{99: "/AHx"}, []uint32{7, 99, 100}},
+		"missing DecodeParms added":      {with("/N 1 /First 4 /DecodeParms 99 0 R"), map[uint32]string{99: "<< >>"}, []uint32{99, 100}},
 	} {
 		now := mustOpen(t, withObjects(t, test.content, test.bodies))
 		expect(t, name, test.want)(now.ChangedSince(mustOpen(t, test.content)), nil)

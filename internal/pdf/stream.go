@@ -90,7 +90,7 @@ func (f *File) checkStreamEnd(offset int64) error {
 	if offset < 0 || offset > f.size {
 		return fmt.Errorf("%w: the stream ends outside the file", ErrDamaged)
 	}
-	window, err := f.read(offset, int(min(f.size-offset, 32)))
+	window, err := f.read(offset, int(min(f.size-offset, lookahead)))
 	if err != nil {
 		return err
 	}

@@ -27,10 +27,12 @@ type xrefReader struct {
 // sectionCache holds the cross-reference sections of earlier revisions with their entries. A revision
 // contains all sections of the revisions before it, so most sections are needed several times.
 type sectionCache struct {
-	byPlace  map[sectionPlace]cachedSection
-	capacity int // of the tables of all sections
+	byPlace map[sectionPlace]cachedSection
+	bytes   int // estimated memory that the sections take
 }
 
+// sectionPlace is the key of a section. Two revisions may read the section at one absolute offset
+// with different offsetBases, and get other entries: their offsets are relative to offsetBase.
 type sectionPlace struct{ at, offsetBase int64 }
 
 type cachedSection struct {
@@ -114,9 +116,6 @@ func (x *xrefReader) addSection(at int64) (xrefSection, error) {
 	if err == nil {
 		err = x.file.CheckBudget()
 	}
-	if err == nil && len(s.source) > maxTrailerBytes {
-		err = fmt.Errorf("%w: trailer of %d bytes", ErrLimit, len(s.source))
-	}
 	if err != nil {
 		return xrefSection{}, fmt.Errorf("cross-reference at %d: %w", at, err)
 	}
@@ -125,6 +124,14 @@ func (x *xrefReader) addSection(at int64) (xrefSection, error) {
 
 // parseSection parses a table or a stream, and adds its entries.
 func (x *xrefReader) parseSection(at int64) (xrefSection, error) {
+	s, err := x.parseTableOrStream(at)
+	if err == nil && len(s.source) > maxTrailerBytes {
+		err = fmt.Errorf("%w: trailer of %d bytes", ErrLimit, len(s.source))
+	}
+	return s, err
+}
+
+func (x *xrefReader) parseTableOrStream(at int64) (xrefSection, error) {
 	const window = 4 << 10 // bytes: a short table and its trailer
 	c := x.file.cursor(at, window)
 	table := false
@@ -144,7 +151,7 @@ func (x *xrefReader) add(num int64, e xrefEntry) error {
 	}
 	x.record(uint32(num), e) // with the real offset: a longer revision may have an object there
 	if e.kind == uncompressedEntry && e.offset >= x.file.size {
-		e.offset = x.file.outsideOffset()
+		e.offset = outsideOffset
 	}
 	if added := x.file.entries.add(uint32(num), e); added && e.kind == freeEntry {
 		x.newlyFree = append(x.newlyFree, uint32(num))
@@ -153,9 +160,9 @@ func (x *xrefReader) add(num int64, e xrefEntry) error {
 	return x.checkEntryLimits()
 }
 
-// outsideOffset returns the offset that replaces every offset outside the file. It is higher than the
-// offsets in a longer revision, so the entry differs from that of a revision that has the object.
-func (f *File) outsideOffset() int64 { return math.MaxInt64 - f.size }
+// outsideOffset replaces every offset outside the file. An entry with it is the same in all revisions
+// that do not have the object, and differs from that of a longer revision that has it.
+const outsideOffset = math.MaxInt64
 
 func (x *xrefReader) checkEntryLimits() error {
 	if limit := x.file.entryLimit(); x.file.entries.count > limit {
@@ -204,7 +211,7 @@ func (x *xrefReader) addXRefStm(s xrefSection) error {
 	if x.visited[at] { // some writers copy XRefStm into the trailer of an update
 		return nil
 	}
-	return x.addHidden(at)
+	return x.addHybridStream(at)
 }
 
 // ignoresXRefStm reports whether the file is read as by readers that ignore the XRefStm of a table
@@ -213,11 +220,11 @@ func (f *File) ignoresXRefStm(table xrefSection) bool {
 	return f.ignoreXRefStmFrom > 0 && table.offset >= f.ignoreXRefStmFrom
 }
 
-// addHidden adds the cross-reference stream of a hybrid-reference file (7.5.8.4). The table marks the
-// objects in object streams as free, which hides them from readers of PDF 1.4, and the stream has
-// their real entries. So a free entry of the table counts only if the stream has no entry for the
-// object.
-func (x *xrefReader) addHidden(at int64) error {
+// addHybridStream adds the cross-reference stream of a hybrid-reference file (7.5.8.4). The table
+// marks the objects in object streams as free, which hides them from readers of PDF 1.4, and the
+// stream has their real entries. So a free entry of the table counts only if the stream has no
+// entry for the object.
+func (x *xrefReader) addHybridStream(at int64) error {
 	entries := &x.file.entries
 	hidden := slices.Clone(x.newlyFree)
 	for _, num := range hidden {
@@ -236,8 +243,12 @@ func (x *xrefReader) addHidden(at int64) error {
 	return nil
 }
 
-// maxCachedEntries limits the entries in the cache. Sections beyond the limit are parsed again.
-const maxCachedEntries = 1 << 19
+const (
+	// maxCachedSections limits the size of the cache in bytes. Sections beyond the limit are parsed
+	// again.
+	maxCachedSections = 16 << 20
+	entryBytes        = 16 // memory that an entry in a table takes
+)
 
 // addCachedOrParsed adds the entries of a section as [xrefReader.parseSection] does. For an earlier
 // revision, it takes them from the cache of the latest one (origin) if possible. A section that ends
@@ -273,29 +284,35 @@ func (x *xrefReader) record(num uint32, e xrefEntry) {
 	if e.kind == uncompressedEntry {
 		r.maxOffset = max(r.maxOffset, e.offset)
 	}
-	if r.table.capacity() >= maxCachedEntries {
+	if r.table.capacity()*entryBytes > maxCachedSections {
 		x.recording = nil
 	}
 }
 
 // put adds a section if there is space.
 func (c *sectionCache) put(place sectionPlace, s cachedSection) {
-	capacity := c.capacity + s.table.capacity()
-	if capacity >= maxCachedEntries {
+	size := s.table.capacity()*entryBytes + cachedPerByte*len(s.source)
+	if c.bytes+size > maxCachedSections {
 		return
 	}
 	if c.byPlace == nil {
 		c.byPlace = map[sectionPlace]cachedSection{}
 	}
 	s.table.markShared()
-	c.byPlace[place], c.capacity = s, capacity
+	c.byPlace[place] = s
+	c.bytes += size
 }
 
 // addCached adds the entries of a section from the cache. It adds them one by one if the section has
-// an XRefStm, because addHidden needs newlyFree, or has offsets outside the file.
+// an XRefStm, because addHybridStream needs newlyFree, or has offsets outside the file.
 func (x *xrefReader) addCached(s cachedSection) error {
 	const work = 4 // for each entry, in the units of File.work; less than parsing it takes
 	x.file.spend(work * int64(s.readCount))
+	if s.isStream {
+		if err := x.checkStreamCount(int64(s.readCount)); err != nil {
+			return err
+		}
+	}
 	if _, hybrid := s.trailer["XRefStm"]; hybrid || s.maxOffset >= x.file.size {
 		return x.addOneByOne(s)
 	}

@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -64,6 +65,11 @@ func TestXRefStreamRefuses(t *testing.T) {
 		"image filter":              {xrefStreamFile(widths+"/Filter /JPXDecode", ""), ErrUnsupported},
 		"Length is wrong":           {strings.Replace(fourZeros, "/Length 4", "/Length 3", 1), ErrDamaged},
 		"Length is indirect":        {strings.Replace(fourZeros, "/Length 4", "/Length 4 0 R", 1), ErrDamaged},
+		"Index is indirect":         {xrefStreamFile(widths+"/Size 1 /Index 9 0 R", "\x00\x00\x00\x00"), ErrDamaged},
+		"Filter is indirect":        {strings.Replace(fourZeros, "/Index", "/Filter 9 0 R /Index", 1), ErrDamaged},
+		"a filter is indirect":      {strings.Replace(fourZeros, "/Index", "/Filter [9 0 R] /Index", 1), ErrDamaged},
+		"DecodeParms is indirect":   {strings.Replace(fourZeros, "/Index", "/DecodeParms 9 0 R /Index", 1), ErrDamaged},
+		"a parameter is indirect":   {strings.Replace(fourZeros, "/Index", "/DecodeParms [<< /Predictor 9 0 R >>] /Index", 1), ErrDamaged},
 	} {
 		expect(t, name, test.want)(open([]byte(test.text)))
 	}
@@ -162,6 +168,107 @@ func TestSharedChunks(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestEarlierRevisionsInAnyOrder opens each revision after each other one, with the sections of that one in the cache,
+// and compares it with the same bytes opened as a file of their own.
+func TestEarlierRevisionsInAnyOrder(t *testing.T) {
+	for name, revisions := range map[string]func() [][]byte{
+		"tables":  func() [][]byte { return updatedTwice(t, tableFile()) },
+		"streams": func() [][]byte { return updatedTwice(t, streamFile()) },
+		"hybrid":  func() [][]byte { return updatedTwice(t, hybridFile()) },
+		"DecodeParms in a later object": func() [][]byte {
+			b := newBuilder(catalogText, pagesText, pageText)
+			first := b.xrefStream("/DecodeParms 9 0 R")
+			b.object(9, "<< /Predictor 99 >>")
+			return [][]byte{first, b.table(""), b.table("")}
+		},
+		"entries outside": func() [][]byte {
+			b := newBuilder(catalogText, pagesText, pageText)
+			b.row(4, 1, 500, 0)
+			b.row(5, 1, 99999, 0)
+			first := b.table("")
+			b.object(6, "("+strings.Repeat("x", 500)+")")
+			return [][]byte{first, b.table("")}
+		},
+		"ends between payload and the end of endstream": func() [][]byte {
+			b := newBuilder(catalogText, pagesText, pageText)
+			fmt.Fprintf(b, "startxref\n%d\n%%%%EOF\n", b.Len()+len("startxref\n100\n%%EOF\n"))
+			b.xrefObject(4, "/Size 5 /Root 1 0 R")
+			content := bytes.Replace(b.Bytes(), []byte("\nendstream"), []byte(strings.Repeat(" ", 20)+"endstream"), 1)
+			return [][]byte{content[:bytes.Index(content, []byte("endstream"))], append(content, strings.Repeat("\n", 40)...)}
+		},
+		"more entries than the first revision may have": func() [][]byte {
+			b := newBuilder(catalogText)
+			at := b.Len()
+			dict := "/Type /XRef /Size 10000 /W [1 1 1] /Root 1 0 R /Filter /FlateDecode /Index [" + strings.Repeat("0 10000 ", 7) + "]"
+			b.object(2, streamBody(dict, deflate(strings.Repeat("\x00", 3*70000))))
+			first := b.finish(at)
+			b.object(2, "("+strings.Repeat("x", 70000)+")")
+			return [][]byte{first, b.table("")}
+		},
+		"trailer too long": func() [][]byte {
+			b := newBuilder(catalogText)
+			return [][]byte{b.table("/X (" + strings.Repeat("x", maxTrailerBytes) + ")"), b.table("")}
+		},
+	} {
+		all := revisions()
+		for _, first := range all {
+			for _, second := range all {
+				latest := &File{r: bytes.NewReader(all[len(all)-1]), size: int64(len(all[len(all)-1]))}
+				_, _ = latest.EarlierRevision(int64(len(first)))
+				got, gotErr := latest.EarlierRevision(int64(len(second)))
+				want, wantErr := open(second)
+				if !sameKind(gotErr, wantErr) {
+					t.Errorf("%s: %d bytes after %d: error %v, want %v", name, len(second), len(first), gotErr, wantErr)
+				}
+				if gotErr != nil || wantErr != nil {
+					continue
+				}
+				unexported := cmp.AllowUnexported(xrefEntry{}, xrefSection{})
+				for _, diff := range []string{
+					cmp.Diff(maps.Collect(want.entries.all()), maps.Collect(got.entries.all()), unexported),
+					cmp.Diff(want.sections, got.sections, unexported),
+				} {
+					if diff != "" {
+						t.Errorf("%s: %d bytes after %d, -want +got:\n%s", name, len(second), len(first), diff)
+					}
+				}
+			}
+		}
+	}
+}
+
+func updatedTwice(t *testing.T, content []byte) [][]byte {
+	once := mustResetCatalog(t, content)
+	return [][]byte{content, once, mustResetCatalog(t, once)}
+}
+
+func sameKind(a, b error) bool {
+	for _, kind := range []error{ErrDamaged, ErrUnsupported, ErrLimit} {
+		if errors.Is(a, kind) != errors.Is(b, kind) {
+			return false
+		}
+	}
+	return (a == nil) == (b == nil)
+}
+
+// TestSectionCacheIsBounded fills the cache with sections that have long trailers, and with a trailer that is too long.
+func TestSectionCacheIsBounded(t *testing.T) {
+	b := newBuilder(catalogText)
+	for range 30 {
+		b.table("/X (" + strings.Repeat("x", maxTrailerBytes/2) + ")")
+	}
+	f := mustOpen(t, b.Bytes())
+	_ = must(f.EarlierRevision(f.size))
+	if n := len(f.sectionCache.byPlace); n == 0 || n > 15 {
+		t.Errorf("%d sections of 512 KiB are cached", n)
+	}
+	b.table("/X (" + strings.Repeat("x", maxTrailerBytes) + ")")
+	latest := &File{r: bytes.NewReader(b.Bytes()), size: int64(b.Len())}
+	_, err := latest.EarlierRevision(latest.size)
+	expect(t, "trailer too long", ErrLimit)(nil, err)
+	expect(t, "cached", 0)(len(latest.sectionCache.byPlace), nil)
 }
 
 // FuzzXRefTable reads files with any cross-reference table and trailer.

@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 )
@@ -187,8 +188,14 @@ func (x *xrefReader) parseStream(at int64) (xrefSection, error) {
 	return xrefSection{offset: at, end: end, isStream: true, trailer: dict, source: slices.Clone(o.source)}, nil
 }
 
-// streamEntries reads the entries of a cross-reference stream.
+// streamEntries reads the entries of a cross-reference stream. They are the same in all revisions,
+// because all values that it uses are direct (7.5.8.2).
 func (x *xrefReader) streamEntries(s *Stream) error {
+	for _, key := range []Name{"Filter", "DecodeParms"} {
+		if hasReference(s.Dict[key]) {
+			return fmt.Errorf("%w: %s of a cross-reference stream is or has a reference", ErrDamaged, key)
+		}
+	}
 	widths, err := fieldWidths(s.Dict)
 	if err != nil {
 		return err
@@ -217,6 +224,18 @@ func (x *xrefReader) streamEntries(s *Stream) error {
 	return nil
 }
 
+func hasReference(o Object) bool {
+	switch o := o.(type) {
+	case Ref:
+		return true
+	case Array:
+		return slices.ContainsFunc(o, hasReference)
+	case Dict:
+		return slices.ContainsFunc(slices.Collect(maps.Values(o)), hasReference)
+	}
+	return false
+}
+
 func (w widths) entry() int { return w[0] + w[1] + w[2] }
 
 func fieldWidths(dict Dict) (w widths, err error) {
@@ -240,9 +259,12 @@ func fieldWidths(dict Dict) (w widths, err error) {
 // indexRanges returns the ranges in Index and the total number of entries. Without Index, the range
 // is all numbers below Size.
 func (x *xrefReader) indexRanges(dict Dict) (runs []numberRange, total int64, err error) {
-	index, ok := dict["Index"].(Array)
-	if !ok {
-		index = Array{Integer(0), dict["Size"]}
+	index := Array{Integer(0), dict["Size"]}
+	if value := dict["Index"]; value != nil {
+		var ok bool
+		if index, ok = value.(Array); !ok {
+			return nil, 0, fmt.Errorf("%w: Index of a cross-reference stream is not an array", ErrDamaged)
+		}
 	}
 	for ; len(index) >= 2; index = index[2:] {
 		first, ok1 := index[0].(Integer)
@@ -250,13 +272,25 @@ func (x *xrefReader) indexRanges(dict Dict) (runs []numberRange, total int64, er
 		if !ok1 || !ok2 || first < 0 || count < 0 {
 			return nil, 0, fmt.Errorf("%w: Index of a cross-reference stream has a value that is not a number of at least 0", ErrDamaged)
 		}
-		if first > maxObjectNumber || int64(count) > int64(x.file.entryLimit())-total {
-			return nil, 0, fmt.Errorf("%w: Index of a cross-reference stream has too many or too high object numbers", ErrLimit)
+		if first > maxObjectNumber || count > maxEntries {
+			return nil, 0, fmt.Errorf("%w: Index of a cross-reference stream has too high numbers", ErrLimit)
 		}
 		runs = append(runs, numberRange{int64(first), int64(count)})
 		total += int64(count)
+		if err := x.checkStreamCount(total); err != nil {
+			return nil, 0, err
+		}
 	}
 	return runs, total, nil
+}
+
+// checkStreamCount limits the number of entries of a cross-reference stream, with repeated ones of
+// one object.
+func (x *xrefReader) checkStreamCount(count int64) error {
+	if limit := x.file.entryLimit(); count > int64(limit) {
+		return fmt.Errorf("%w: cross-reference stream of more than %d entries", ErrLimit, limit)
+	}
+	return nil
 }
 
 // streamEntry reads the entry of object num at the start of payload (Table 18).
