@@ -87,7 +87,7 @@ func (s Sources) Chain(cert *x509.Certificate, intermediates []*x509.Certificate
 }
 
 // leadsToOneRoot reports whether exactly one root of the pool has the name of an issuer above the
-// certificate, over all intermediates. It compares names only.
+// certificate. It follows the names of issuers through all intermediates, and compares names only.
 func leadsToOneRoot(cert *x509.Certificate, intermediates []*x509.Certificate, roots *x509.CertPool) bool {
 	issuers := make(map[string][]string) // by the subject's name
 	for _, c := range intermediates {

@@ -53,11 +53,12 @@ func (sess *session) attemptCompletion(ctx context.Context, timeout time.Duratio
 	return nil
 }
 
-// errCutShort: the context of an attempt ended before the attempt. Its other errors may only follow from that. errTimedOut is
-// the case in which the attempt had as much time as a job has. Both are expected errors.
+// errInterrupted: the context of an attempt ended during the attempt. Its other errors may only follow from that. It is
+// errTimedOut if the attempt had as much time as a job has, else errCutShort. All are expected errors.
 var (
-	errCutShort = fmt.Errorf("signing: completion cut short: %w", ades.ErrUnavailable)
-	errTimedOut = fmt.Errorf("%w after its full time", errCutShort)
+	errInterrupted = fmt.Errorf("signing: completion interrupted: %w", ades.ErrUnavailable)
+	errCutShort    = fmt.Errorf("%w before its full time", errInterrupted)
+	errTimedOut    = fmt.Errorf("%w after its full time", errInterrupted)
 )
 
 // markCutShort returns the error of an attempt, joined with errCutShort or errTimedOut if attemptCtx, the context of the
@@ -77,7 +78,7 @@ func markCutShort(ctx, attemptCtx context.Context, timeout time.Duration, err er
 func (sess *session) afterBuildError(ctx context.Context, d draft, err error) error {
 	var final finalError
 	switch {
-	case errors.As(err, &final) && !errors.Is(err, errCutShort): // after that, the next attempt has the failure again
+	case errors.As(err, &final) && !errors.Is(err, errInterrupted): // after that, the next attempt has the failure again
 		return sess.fail(ctx, final.failure)
 	case errors.Is(err, ades.ErrNoRevocation), errors.Is(err, ades.ErrTimestamp), errors.Is(err, errBusy):
 		// The draft has the value and, from level T on, its timestamp. The next attempt starts with them: a revocation
@@ -86,7 +87,7 @@ func (sess *session) afterBuildError(ctx context.Context, d draft, err error) er
 		return sess.postpone(ctx, d, err)
 	}
 	// The next attempt starts anew, for example with another timestamp if the authority of this one is not trusted. So it
-	// does after errCutShort, if that came without one of the errors above.
+	// does after errInterrupted, if that came without one of the errors above.
 	return sess.postpone(ctx, nil, err)
 }
 
@@ -259,12 +260,12 @@ func (sess *session) commitDraft(ctx context.Context, d draft, cert *x509.Certif
 
 // postpone stores when the next attempt is due, and the draft d for it, unless d is nil. If the time for completing is
 // over, the request ends instead, and its value is kept for [Service.Recover]. An attempt that was cut short before its full
-// time does not end it: the next one of the job does, or [Service.Sweep]. The error has cause unless that is expected.
+// time does not end it: the next one of its job does. The error has cause unless that is expected.
 func (sess *session) postpone(ctx context.Context, d draft, cause error) error {
 	now := sess.now(ctx)
 	signedAt := cmp.Or(sess.r.SignedAt, sess.r.Expires) // early versions stored requests without SignedAt
 	waited := now.Sub(signedAt)
-	cutShort := errors.Is(cause, errCutShort) && !errors.Is(cause, errTimedOut)
+	cutShort := errors.Is(cause, errCutShort)
 	if waited > sess.r.completeFor() && !cutShort {
 		err := sess.giveUp(ctx, d, cause)
 		if !isExpected(cause) {
@@ -276,7 +277,7 @@ func (sess *session) postpone(ctx context.Context, d draft, cause error) error {
 	// long one few attempts.
 	pause := min(max(waited/4, firstRetryPause), longestRetryPause)
 	if cutShort {
-		pause = 0 // the job is due at once, and has more time than a poll
+		pause = 0 // polls leave the next attempt to the job at once, which has more time
 	}
 	// If there is no room for d, nothing is stored, unlike by postponeAfterFullStore: storing the pause alone would hide
 	// storage.ErrFull from the caller.

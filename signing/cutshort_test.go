@@ -101,6 +101,7 @@ func TestValueOutlivesFaults(t *testing.T) {
 		"PDF, cut short, with draft": {signing.PDF, true, true},
 		"PDF, not read":              {signing.PDF, false, false},
 		"PDF, not read, with draft":  {signing.PDF, true, false},
+		"XML, not read":              {signing.XML, false, false},
 		"XML, cut short":             {signing.XML, false, true},
 		"XML, cut short, with draft": {signing.XML, true, true},
 		"XML, not read, with draft":  {signing.XML, true, false},

@@ -75,6 +75,9 @@ const (
 // reasonOf describes the error of an attempt to complete a signature, for API clients and operators: which source
 // failed, at which host, and how. It contains no personal data and is at most about 500 bytes long.
 func reasonOf(cause error) string {
+	if final := new(finalError); errors.As(cause, final) && final.cause != nil {
+		cause = final.cause
+	}
 	var reasons []string
 	for _, e := range sourceErrors(cause) {
 		if reason := describe(e); len(reasons) < mostReasons && !slices.Contains(reasons, reason) {

@@ -30,13 +30,15 @@ type Page struct {
 // 1. r has to stay readable while the Page is used. The error is [ErrUnreadable], [ErrNoPage], or
 // an error of r.
 func ReadPage(r io.ReaderAt, size int64, number int) (*Page, error) {
-	var page *Page
-	err := pdf.WithRepaired(r, size, func(file *pdf.File) (err error) {
-		page, err = readPage(file, number)
-		return err
+	page, err := pdf.Reading(r, func(r io.ReaderAt) (page *Page, err error) {
+		err = pdf.WithRepaired(r, size, func(file *pdf.File) (err error) {
+			page, err = readPage(file, number)
+			return err
+		})
+		return page, readError(err)
 	})
 	if err != nil {
-		return nil, readError(err)
+		return nil, err
 	}
 	page.document, page.length = r, size
 	return page, nil
@@ -185,20 +187,23 @@ func (g geometry) displayedPoint(ux, uy float64) (x, y float64) {
 // bytes, at most most of them, and the number of all pages. The size of a page that cannot be read
 // is zero. The error is [ErrUnreadable], or an error of r.
 func Sizes(r io.ReaderAt, size int64, most int) (sizes []Size, pages int, err error) {
-	err = pdf.WithRepaired(r, size, func(file *pdf.File) error {
-		sizes, pages = nil, 0 // the file may be rebuilt
-		return file.EachPage(func(leaf *pdf.Page, err error) error {
-			if err != nil && !isUnreadable(err) {
-				return err
-			}
-			if pages++; pages <= most {
-				sizes = append(sizes, sizeOf(leaf, err))
-			}
-			return nil
+	sizes, err = pdf.Reading(r, func(r io.ReaderAt) ([]Size, error) {
+		err := pdf.WithRepaired(r, size, func(file *pdf.File) error {
+			sizes, pages = nil, 0 // the file may be rebuilt
+			return file.EachPage(func(leaf *pdf.Page, err error) error {
+				if err != nil && !isUnreadable(err) {
+					return err
+				}
+				if pages++; pages <= most {
+					sizes = append(sizes, sizeOf(leaf, err))
+				}
+				return nil
+			})
 		})
+		return sizes, readError(err)
 	})
 	if err != nil {
-		return nil, 0, readError(err)
+		return nil, 0, err
 	}
 	return sizes, pages, nil
 }

@@ -133,7 +133,7 @@ var layers = []layer{
 		{"internal/pki/signerjson", "ades", ""},
 		{"internal/xml/dsig", "ades internal/xml/doc internal/hashstate", ""},
 	},
-	{{"internal/hashstate", "ades", ""}},
+	{{"internal/hashstate", "", ""}},
 	{
 		{"ades", "", ""},
 		{"internal/admission", "", "sync"},

@@ -10,30 +10,30 @@ import (
 	"encoding"
 	"fmt"
 	"hash"
-
-	"github.com/innsigli/innsigli/ades"
 )
 
-// Save returns the state of a hash. The error is [ades.ErrAlgorithm] if the hash has no state that
-// can be saved.
+// Save returns the state of a hash, or an error if the hash has none that can be saved.
 func Save(h hash.Hash) ([]byte, error) {
 	m, ok := h.(encoding.BinaryMarshaler)
 	if !ok {
-		return nil, fmt.Errorf("%w: the state of %T cannot be saved", ades.ErrAlgorithm, h)
+		return nil, fmt.Errorf("hashstate: the state of %T cannot be saved", h)
 	}
 	return m.MarshalBinary()
 }
 
-// Restore returns a hash with a state that [Save] returned for a hash of the same function. The
-// error is [ades.ErrAlgorithm] if the function is not available or its state cannot be restored.
+// Restore returns a hash with a state that [Save] returned for a hash of the same function, or an
+// error if the function is not linked in or has no such state.
 func Restore(function crypto.Hash, state []byte) (hash.Hash, error) {
 	if !function.Available() {
-		return nil, fmt.Errorf("%w: %v", ades.ErrAlgorithm, function)
+		return nil, fmt.Errorf("hashstate: %v is not available", function)
 	}
 	h := function.New()
 	u, ok := h.(encoding.BinaryUnmarshaler)
 	if !ok {
-		return nil, fmt.Errorf("%w: the state of %v cannot be restored", ades.ErrAlgorithm, function)
+		return nil, fmt.Errorf("hashstate: the state of %v cannot be restored", function)
 	}
-	return h, u.UnmarshalBinary(state)
+	if err := u.UnmarshalBinary(state); err != nil {
+		return nil, fmt.Errorf("hashstate: restoring the state of %v: %w", function, err)
+	}
+	return h, nil
 }

@@ -7,12 +7,9 @@ import (
 	_ "crypto/sha256"
 	_ "crypto/sha3"
 	_ "crypto/sha512"
-	"errors"
 	"hash"
 	"io"
 	"testing"
-
-	"github.com/innsigli/innsigli/ades"
 )
 
 // TestRestore checks that two hashes can continue from one state of each hash function, and that
@@ -60,12 +57,12 @@ func TestRestore(t *testing.T) {
 
 // TestUnsupported checks a hash without a state, and a hash function that is not available.
 func TestUnsupported(t *testing.T) {
-	if _, err := Save(struct{ hash.Hash }{crypto.SHA256.New()}); !errors.Is(err, ades.ErrAlgorithm) {
-		t.Errorf("Save: got %v, want %v", err, ades.ErrAlgorithm)
+	if _, err := Save(struct{ hash.Hash }{crypto.SHA256.New()}); err == nil {
+		t.Error("Save: got no error")
 	}
 	for _, function := range []crypto.Hash{0, crypto.MD4} {
-		if _, err := Restore(function, nil); !errors.Is(err, ades.ErrAlgorithm) {
-			t.Errorf("Restore of %d: got %v, want %v", function, err, ades.ErrAlgorithm)
+		if _, err := Restore(function, nil); err == nil {
+			t.Errorf("Restore of %d: got no error", function)
 		}
 	}
 }

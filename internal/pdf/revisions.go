@@ -117,8 +117,9 @@ func (f *File) noteChunkDifferences(before *File, key uint32, changed map[uint32
 	}
 }
 
-// dependsOnChanged reports whether the reading of an object stream may need a changed object, although
-// its own entry is unchanged. A compressed object may have changed with its object stream.
+// dependsOnChanged reports whether decoding an object stream may use a changed object, although its own
+// entry is unchanged. It reports true where the use of a compressed object decides that, since that one
+// may have changed with its object stream.
 func (f *File) dependsOnChanged(container uint32, changed map[uint32]bool) bool {
 	o, err := f.find(f.Reference(container))
 	if err != nil {

@@ -244,10 +244,10 @@ func (x *xrefReader) addHybridStream(at int64) error {
 }
 
 const (
-	// maxCachedSections limits the size of the cache in bytes. Sections beyond the limit are parsed
+	// maxSectionCacheBytes limits the size of the cache in bytes. Sections beyond the limit are parsed
 	// again.
-	maxCachedSections = 16 << 20
-	entryBytes        = 16 // memory that an entry in a table takes
+	maxSectionCacheBytes = 16 << 20
+	entryBytes           = 16 // memory that an entry in a table takes
 )
 
 // addCachedOrParsed adds the entries of a section as [xrefReader.parseSection] does. For an earlier
@@ -284,7 +284,7 @@ func (x *xrefReader) record(num uint32, e xrefEntry) {
 	if e.kind == uncompressedEntry {
 		r.maxOffset = max(r.maxOffset, e.offset)
 	}
-	if r.table.capacity()*entryBytes > maxCachedSections {
+	if r.table.capacity()*entryBytes > maxSectionCacheBytes {
 		x.recording = nil
 	}
 }
@@ -292,7 +292,7 @@ func (x *xrefReader) record(num uint32, e xrefEntry) {
 // put adds a section if there is space.
 func (c *sectionCache) put(place sectionPlace, s cachedSection) {
 	size := s.table.capacity()*entryBytes + cachedPerByte*len(s.source)
-	if c.bytes+size > maxCachedSections {
+	if c.bytes+size > maxSectionCacheBytes {
 		return
 	}
 	if c.byPlace == nil {

@@ -28,7 +28,7 @@ type accountRecord struct {
 	PaymentMethod bool           `json:"paymentMethod"`
 	Quota         int64          `json:"quota"`
 	Admins        []string       `json:"admins,omitempty"`
-	FreeUsed      int64          `json:"signatures,omitempty"`
+	FreeUsed      int64          `json:"signatures,omitempty"` // early versions counted all
 	Stored        int64          `json:"stored,omitempty"`
 	Documents     inspect.Policy `json:"documents,omitempty"`
 	CreatedAt     time.Time      `json:"createdAt"`

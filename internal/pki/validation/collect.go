@@ -64,13 +64,22 @@ func (t Target) times(now time.Time) Times {
 // was revoked after its best signature time is no error: its signature remains valid, and the
 // revocation data states the time.
 func Collect(ctx context.Context, sources ades.Sources, known *Known, targets ...Target) (*Data, error) {
+	data, err := collect(ctx, sources, known, targets)
+	if err == nil {
+		return data, nil
+	}
+	return nil, cmp.Or(known.uncollected(err), err)
+}
+
+// collect is [Collect] for a context that does not end meanwhile.
+func collect(ctx context.Context, sources ades.Sources, known *Known, targets []Target) (*Data, error) {
 	c := newCollector(sources, known)
 	for _, t := range targets {
 		if t.Certificate == nil {
 			return nil, fmt.Errorf("validation: %w: a certificate is nil", ades.ErrNoChain)
 		}
 		if err := c.collect(ctx, t, 0); err != nil {
-			return nil, fmt.Errorf("validation: validation data for %s: %w", ades.Identify(t.Certificate), cmp.Or(known.uncollected(err), err))
+			return nil, fmt.Errorf("validation: validation data for %s: %w", ades.Identify(t.Certificate), err)
 		}
 	}
 	return &c.data, nil
@@ -95,7 +104,7 @@ func Complete(ctx context.Context, sources ades.Sources, known *Known, have *Dat
 func complete(ctx context.Context, sources ades.Sources, known *Known, have *Data, targets, others []Target) (*Data, error) {
 	lacking, _ := have.Lacking(known, targets...)
 	older := have.answeredBefore(known, targets, lacking)
-	found, err := Collect(ctx, sources, known, append(lacking, others...)...)
+	found, err := collect(ctx, sources, known, append(lacking, others...))
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +112,7 @@ func complete(ctx context.Context, sources ades.Sources, known *Known, have *Dat
 		return nil, err
 	}
 	for _, t := range older {
-		newer, err := Collect(ctx, sources, known, t)
+		newer, err := collect(ctx, sources, known, []Target{t})
 		switch {
 		case errors.Is(err, ades.ErrRevoked):
 			return nil, err

@@ -37,9 +37,9 @@ func checkAuthority(c *x509.Certificate) error {
 	return nil
 }
 
-// checkSignerExtensions returns an error if a signer's certificate has id-pkix-ocsp-nocheck, which only
+// refuseResponder returns an error if a signer's certificate has id-pkix-ocsp-nocheck, which only
 // OCSP responders may have.
-func checkSignerExtensions(c *x509.Certificate) error {
+func refuseResponder(c *x509.Certificate) error {
 	if hasExtension(c, oidNoCheck) {
 		return fmt.Errorf("%w: %s is a signer with id-pkix-ocsp-nocheck", ades.ErrNoChain, ades.Identify(c))
 	}

@@ -72,10 +72,10 @@ func TestExemption(t *testing.T) {
 			t.Errorf("%s: missing for the level: %q; want exempt %t", test.name, missing, test.level)
 		}
 	}
-	if err := checkSignerExtensions(newSigner(t, "A", n.root, extended(oidNoCheck)).Cert); !errors.Is(err, ades.ErrNoChain) {
-		t.Errorf("checkSignerExtensions with ocsp-nocheck: got %v, want ErrNoChain", err)
+	if err := refuseResponder(newSigner(t, "A", n.root, extended(oidNoCheck)).Cert); !errors.Is(err, ades.ErrNoChain) {
+		t.Errorf("refuseResponder with ocsp-nocheck: got %v, want ErrNoChain", err)
 	}
-	if err := checkSignerExtensions(newSigner(t, "A", n.root).Cert); err != nil {
-		t.Errorf("checkSignerExtensions: %v", err)
+	if err := refuseResponder(newSigner(t, "A", n.root).Cert); err != nil {
+		t.Errorf("refuseResponder: %v", err)
 	}
 }

@@ -96,7 +96,7 @@ func (s signerCheck) check() {
 	} else if !ades.AllowsNonRepudiation(cert) {
 		s.report.Warnings = append(s.report.Warnings, "The key usage of the signer's certificate is digitalSignature without nonRepudiation.")
 	}
-	if err := cmp.Or(checkSignerExtensions(cert), checkAuthorities(chain)); err != nil {
+	if err := cmp.Or(refuseResponder(cert), checkAuthorities(chain)); err != nil {
 		s.report.Fail(ades.Indeterminate, ades.CertificateChainGeneralFailure, err.Error())
 	}
 	if err := cmp.Or(s.checkAlgorithm(), CheckChain(chain, s.at)); err != nil {
