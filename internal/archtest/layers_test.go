@@ -133,12 +133,12 @@ var layers = []layer{
 		{"internal/pki/signerjson", "ades", ""},
 		{"internal/xml/dsig", "ades internal/xml/doc internal/hashstate", ""},
 	},
-	{{"internal/hashstate", "", ""}},
 	{
 		{"ades", "", ""},
 		{"internal/admission", "", "sync"},
 		{"internal/durable", "", ""},
 		{"internal/failpoint", "", ""},
+		{"internal/hashstate", "", ""},
 		{"internal/netguard", "", ""},
 		{"internal/pdf", "", ""},
 		{"internal/xml/doc", "", "text"},
