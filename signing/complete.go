@@ -40,12 +40,12 @@ func (sess *session) attemptCompletion(ctx context.Context, timeout time.Duratio
 	storeCtx := context.WithoutCancel(ctx)
 	d, err := sess.openDraft(attemptCtx)
 	if err != nil {
-		return sess.afterBuildError(storeCtx, nil, markCutShort(ctx, attemptCtx, timeout, err))
+		return sess.afterBuildError(storeCtx, nil, markInterrupted(ctx, attemptCtx, timeout, err))
 	}
 	defer d.Close()
 	cert, err := sess.fillDraft(attemptCtx, d)
 	if err != nil {
-		return sess.afterBuildError(storeCtx, d, markCutShort(ctx, attemptCtx, timeout, err))
+		return sess.afterBuildError(storeCtx, d, markInterrupted(ctx, attemptCtx, timeout, err))
 	}
 	if err := sess.commitDraft(storeCtx, d, cert); err != nil {
 		return sess.afterCommitError(storeCtx, d, err)
@@ -61,9 +61,9 @@ var (
 	errTimedOut    = fmt.Errorf("%w after its full time", errInterrupted)
 )
 
-// markCutShort returns the error of an attempt, joined with errCutShort or errTimedOut if attemptCtx, the context of the
+// markInterrupted returns the error of an attempt, joined with errCutShort or errTimedOut if attemptCtx, the context of the
 // attempt, has ended. It was made of ctx with a timeout.
-func markCutShort(ctx, attemptCtx context.Context, timeout time.Duration, err error) error {
+func markInterrupted(ctx, attemptCtx context.Context, timeout time.Duration, err error) error {
 	switch {
 	case attemptCtx.Err() == nil:
 		return err
