@@ -3,12 +3,13 @@ package pades_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
+	"slices"
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
 	catest "github.com/innsigli/innsigli/internal/test/ca"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
 )
@@ -61,34 +62,9 @@ func TestReadFault(t *testing.T) {
 		{"Verify, rebuilt", brokenXref, verify},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			for n := 1; ; n++ {
-				r := &faultyReader{ReaderAt: bytes.NewReader(tt.b), left: n}
-				err := tt.call(t.Context(), pades.Document{ReaderAt: r, Size: int64(len(tt.b))})
-				if r.left > 0 { // no read failed
-					if err != nil {
-						t.Error(err)
-					}
-					return
-				}
-				if !errors.Is(err, errFaultyReader) || refused(err, ades.ErrUnsigned, ades.ErrNoRevocation) {
-					t.Errorf("read %d: got %v, want the error of the reader alone", n, err)
-				}
-			}
+			testenv.EachReadFault(t, tt.b, func(r io.ReaderAt) error {
+				return tt.call(t.Context(), pades.Document{ReaderAt: r, Size: int64(len(tt.b))})
+			}, slices.Concat(refusals, []error{ades.ErrUnsigned, ades.ErrNoRevocation})...)
 		})
 	}
-}
-
-var errFaultyReader = errors.New("connection lost")
-
-// faultyReader fails in one read, after left-1 others.
-type faultyReader struct {
-	io.ReaderAt
-	left int
-}
-
-func (r *faultyReader) ReadAt(b []byte, at int64) (int, error) {
-	if r.left--; r.left == 0 {
-		return 0, errFaultyReader
-	}
-	return r.ReaderAt.ReadAt(b, at)
 }

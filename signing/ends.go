@@ -18,8 +18,8 @@ type ends struct {
 	waiting []ending
 }
 
-// ending is a session that has delivered a document, with the context of the call. It is a copy of the call's: that one
-// leaves the lease to it.
+// ending is a copy of the session of a call that has delivered a document, with the context of the call. The session of the
+// call leaves the lease to the copy.
 type ending struct {
 	sess *session
 	call context.Context

@@ -326,7 +326,7 @@ func (sess *session) storeWithRetry(ctx context.Context, f change) error {
 }
 
 // releaseWith makes the last change of a session, whose outcome no caller waits for. While the store
-// is unavailable it is retried after the call, for as long as a lease lasts, by a copy of the session: that one has the
+// is unavailable it is retried after the call, for as long as a lease lasts, by a copy of the session, which has the
 // lease until then.
 func (sess *session) releaseWith(ctx context.Context, f change) error {
 	var a attempts

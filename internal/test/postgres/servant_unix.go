@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// servant is the account that the server runs as: root may not run it, so the account
-// of an installed server does, or the account "nobody". ok is false for the account of this process.
+// servant returns the IDs of the account that runs the server where this process is root, which Postgres refuses: "postgres", as
+// on a machine with an installed server, or "nobody". ok is false where this process runs the server as its own account.
 func servant() (uid, gid uint32, ok bool, err error) {
 	if os.Geteuid() != 0 {
 		return 0, 0, false, nil
