@@ -25,7 +25,7 @@ type ending struct {
 	call context.Context
 }
 
-// maxEndDelay is the longest [Options].EndDelay: it has to be over before a lease runs out that was just renewed.
+// maxEndDelay is the longest [Options].EndDelay. It is much shorter than a lease, which is not renewed meanwhile.
 const maxEndDelay = time.Second
 
 // endDelivered ends a request whose document was delivered, together with others after [Options].EndDelay.

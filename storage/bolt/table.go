@@ -10,8 +10,8 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// table keeps the records of one kind by id, as JSON in a bucket of its own, and the indexes over them. encode and decode
-// are the two for records that are not JSON, or were not always.
+// table keeps the records of one kind by id in a bucket of its own, and the indexes over them. The records are JSON, unless
+// encode and decode are set.
 type table[R any] struct {
 	bucket  string
 	indexes []index[R]
